@@ -1,162 +1,22 @@
-"""Frozen values that pass from room to room.
-
-Nothing here computes a model: these are the nouns (`Block`, `Equations`,
-`Whitening`, `Problem`, `Factors`, `Parameters`, `Outcome`) by which the rooms
-speak to one another, and the one `Registry` class that gives names to choices.
-"""
+"""The small problem, from the equations of a model to its parameters."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-
-from tercet.exceptions import ParameterError
+from tercet.flow.arrays import FloatArray, IntArray
+from tercet.flow.outcomes import Outcome
 
 __all__ = [
-    "Block",
     "Equations",
     "Factors",
-    "FloatArray",
-    "IntArray",
-    "Outcome",
     "Parameters",
-    "Pass",
     "Problem",
-    "Registry",
-    "Source",
-    "Status",
     "Verdict",
     "Whitening",
 ]
-
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-
-State = TypeVar("State")
-Entry = TypeVar("Entry")
-
-
-class Status(StrEnum):
-    """How an iterative routine ended."""
-
-    EXACT = "exact"
-    CONVERGED = "converged"
-    EXHAUSTED = "exhausted"
-    FELL_BACK = "fell back"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What an iterative routine reports about its end.
-
-    Parameters
-    ----------
-    status : Status
-        `EXACT` for a closed form, `CONVERGED` when the stopping rule was met,
-        `EXHAUSTED` when the budget ran out first, `FELL_BACK` when another
-        method had to be used.
-    iterations : int
-        Iterations (or sweeps) that were made.
-    residual : float
-        The quantity that the stopping rule looks at, at the end.
-    message : str
-        One sentence for a person.
-
-    Examples
-    --------
-    >>> from tercet.flow import Outcome, Status
-    >>> Outcome(Status.EXACT, 0, 0.0, "Closed form.").converged
-    True
-    """
-
-    status: Status
-    iterations: int
-    residual: float
-    message: str
-
-    @property
-    def converged(self) -> bool:
-        """Whether the result satisfies the routine's own stopping rule."""
-        return self.status in (Status.EXACT, Status.CONVERGED)
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """A run of consecutive rows.
-
-    Parameters
-    ----------
-    rows : csr_array or ndarray of shape (n, d)
-        Float64 values; CSR with sorted, unique column indices, or C-ordered.
-    start : int
-        Index of the first row in the whole source.
-    weights : ndarray of shape (n,) or None
-        Row weights; None means one each.
-    """
-
-    rows: sparse.csr_array | FloatArray
-    start: int = 0
-    weights: FloatArray | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows in the block."""
-        return int(self.rows.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return int(self.rows.shape[1])
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the rows are kept in compressed sparse row form."""
-        return sparse.issparse(self.rows)
-
-
-@runtime_checkable
-class Pass(Protocol[State]):
-    """Work over rows as a commutative monoid.
-
-    `update` and `merge` may change and return their first argument; `initial`
-    gives a fresh identity each time.
-    """
-
-    def initial(self) -> State:
-        """Return the identity of `merge`."""
-        ...
-
-    def update(self, state: State, block: Block) -> State:
-        """Return the state with one block of rows taken in."""
-        ...
-
-    def merge(self, left: State, right: State) -> State:
-        """Return the state of both halves together."""
-        ...
-
-
-@runtime_checkable
-class Source(Protocol):
-    """Rows that a pass can be run over."""
-
-    n_features: int
-    feature_names: tuple[str, ...] | None
-    rereadable: bool
-
-    def run(self, work: Pass[State]) -> State:
-        """Run a pass over every row and return its final state."""
-        ...
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the rows block by block, in order."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,54 +230,3 @@ class Parameters:
     def n_features(self) -> int:
         """Number of features d."""
         return int(self.centers.shape[0])
-
-
-class Registry(Generic[Entry]):
-    """Names for choices, with an error that lists the valid ones.
-
-    Parameters
-    ----------
-    argument : str
-        Name of the argument by which users choose, for error messages.
-
-    Examples
-    --------
-    >>> from tercet.flow import Registry
-    >>> shapes = Registry[int]("shape")
-    >>> shapes.add("square", 4)
-    >>> shapes["square"]
-    4
-    """
-
-    def __init__(self, argument: str) -> None:
-        self.argument = argument
-        self._entries: dict[str, Entry] = {}
-
-    def add(self, name: str, entry: Entry) -> None:
-        """Add an entry; names are unique."""
-        if name in self._entries:
-            raise ParameterError(f"{self.argument} {name!r} is registered twice.")
-        self._entries[name] = entry
-
-    def __getitem__(self, name: str) -> Entry:
-        """Return the entry, or say which names there are."""
-        if name not in self._entries:
-            known = ", ".join(repr(known) for known in self._entries)
-            close = difflib.get_close_matches(str(name), self._entries, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise ParameterError(
-                f"{self.argument}={name!r} is not known; choose one of {known}.{hint}"
-            )
-        return self._entries[name]
-
-    def __contains__(self, name: object) -> bool:
-        """Whether the name is known."""
-        return name in self._entries
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names in order of registration."""
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        """Return the number of names."""
-        return len(self._entries)

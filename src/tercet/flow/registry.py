@@ -1,0 +1,64 @@
+"""Names for choices, with an error that lists the valid ones."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from tercet.exceptions import ParameterError
+
+__all__ = ["Registry"]
+
+Entry = TypeVar("Entry")
+
+
+class Registry(Generic[Entry]):
+    """Names for choices, with an error that lists the valid ones.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the argument by which users choose, for error messages.
+
+    Examples
+    --------
+    >>> from tercet.flow import Registry
+    >>> shapes = Registry[int]("shape")
+    >>> shapes.add("square", 4)
+    >>> shapes["square"]
+    4
+    """
+
+    def __init__(self, argument: str) -> None:
+        self.argument = argument
+        self._entries: dict[str, Entry] = {}
+
+    def add(self, name: str, entry: Entry) -> None:
+        """Add an entry; names are unique."""
+        if name in self._entries:
+            raise ParameterError(f"{self.argument} {name!r} is registered twice.")
+        self._entries[name] = entry
+
+    def __getitem__(self, name: str) -> Entry:
+        """Return the entry, or say which names there are."""
+        if name not in self._entries:
+            known = ", ".join(repr(known) for known in self._entries)
+            close = difflib.get_close_matches(str(name), self._entries, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ParameterError(
+                f"{self.argument}={name!r} is not known; choose one of {known}.{hint}"
+            )
+        return self._entries[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the name is known."""
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names in order of registration."""
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return len(self._entries)
