@@ -1,0 +1,18 @@
+"""What may come in: values are checked, rows are cut into blocks, passes run.
+
+`open_source` turns whatever holds rows into a `tercet.flow.Source`; nothing
+behind this room knows whether the rows were an array, a data frame or a stream.
+"""
+
+from tercet.intake.execution import count_threads
+from tercet.intake.requirements import Requirement
+from tercet.intake.sources import open_source
+from tercet.intake.validation import validate_block, validate_weights
+
+__all__ = [
+    "Requirement",
+    "count_threads",
+    "open_source",
+    "validate_block",
+    "validate_weights",
+]
