@@ -97,14 +97,11 @@ class SparseTable:
         small = last - first <= _INT32_LIMIT and self.n_features <= _INT32_LIMIT
         # One index type everywhere: compiled kernels then need one variant only.
         index_type = np.int32 if small else np.int64
-        rows = sparse.csr_array(
-            (
-                self.matrix.data[first:last].astype(np.float64, copy=False),
-                self.matrix.indices[first:last].astype(index_type, copy=False),
-                (bounds - first).astype(index_type, copy=False),
-            ),
-            shape=(stop - start, self.n_features),
-        )
+        rows = sparse.csr_array((stop - start, self.n_features), dtype=np.float64)
+        # Given to the constructor, slices of larger arrays would be copied.
+        rows.data = self.matrix.data[first:last].astype(np.float64, copy=False)
+        rows.indices = self.matrix.indices[first:last].astype(index_type, copy=False)
+        rows.indptr = (bounds - first).astype(index_type, copy=False)
         rows.has_canonical_format = True
         return rows
 
