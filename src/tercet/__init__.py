@@ -6,6 +6,38 @@ costs little.
 
 from __future__ import annotations
 
-__all__ = ["__version__"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tercet import exceptions as exceptions
+    from tercet import flow as flow
+
+__all__ = [
+    "__version__",
+    "exceptions",
+    "flow",
+]
 
 __version__ = "0.1.0"
+
+# Where each public name lives; a room is its own home.
+_HOMES = {
+    "exceptions": "tercet.exceptions",
+    "flow": "tercet.flow",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tercet' has no attribute {name!r}")
+    home = import_module(_HOMES[name])
+    value = home if home.__name__ == f"tercet.{name}" else getattr(home, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(__all__)
