@@ -8,7 +8,7 @@ from tercet.flow.arrays import FloatArray, IntArray
 from tercet.flow.outcomes import Outcome, Status
 from tercet.flow.registry import Registry
 from tercet.flow.rows import Block, Pass, Source
-from tercet.flow.sums import Family, MomentPlan, Moments, Weighting
+from tercet.flow.sums import FAMILIES, Family, MomentPlan, Moments, Weighting
 from tercet.flow.tensors import (
     Equations,
     Factors,
@@ -19,6 +19,7 @@ from tercet.flow.tensors import (
 )
 
 __all__ = [
+    "FAMILIES",
     "Block",
     "Equations",
     "Factors",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from tercet.exceptions import ParameterError
 from tercet.flow.arrays import FloatArray, IntArray
+from tercet.flow.registry import Registry
 from tercet.flow.tensors import Equations, Factors, Parameters, Whitening
 
-__all__ = ["Family", "MomentPlan", "Moments", "Weighting"]
+__all__ = ["FAMILIES", "Family", "MomentPlan", "Moments", "Weighting"]
 
 Weighting: TypeAlias = Literal["length", "document", "three-words", "rows"]
 
@@ -65,6 +66,11 @@ class Family(Protocol):
         """Arguments that rebuild the family."""
         ...
 
+    @property
+    def factorial(self) -> bool:
+        """Whether pairs and triples of one token with itself are taken out."""
+        ...
+
     def equations(self, moments: Moments) -> Equations:
         """Turn sums into the moments of the model."""
         ...
@@ -74,6 +80,11 @@ class Family(Protocol):
     ) -> Parameters:
         """Turn factors into parameters."""
         ...
+
+
+# Families by name. The room `families` fills it when the package is imported;
+# each entry builds a family from its settings, loading its module on first use.
+FAMILIES = Registry[Callable[..., Family]]("family")
 
 
 @dataclass(frozen=True, eq=False)

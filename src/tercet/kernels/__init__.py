@@ -1,0 +1,1 @@
+"""Fast loops: flat arrays in, flat arrays out; no options, no randomness."""

@@ -1,0 +1,293 @@
+"""Variational rounds of latent Dirichlet allocation over sparse rows.
+
+A round takes a document's expected topic counts n to
+`n_j <- e_j sum_w x_w topics[w, j] / (topics[w] . e)`, `e = exp(psi(alpha + n))`:
+coordinate ascent on the evidence lower bound (method notes, section 6).
+Topics are stored (d, k), so that the k numbers of a word are neighbours.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tercet.kernels.digamma import digamma, log_gamma, scaled_exp_digamma
+
+__all__ = [
+    "absorb_words",
+    "infer_variational_rows",
+    "log_mass",
+    "longest_row",
+    "scatter_words",
+    "step_variational_rows",
+]
+
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, nogil=True)
+def longest_row(indptr: NDArray[np.int64]) -> int:
+    """Return the largest number of entries of a row."""
+    longest = 0
+    for i in range(indptr.shape[0] - 1):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    return longest
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def absorb_words(data, indices, lo, hi, topics, weights, mass, pull):  # type: ignore[no-untyped-def]
+    """Set `mass_w = topics[w] . weights` and `pull = sum_w x_w topics[w] / mass_w`.
+
+    Words that no topic knows have mass zero and pull nothing. Four words are
+    taken at a time, which halves the traffic of `weights` and `pull`.
+
+    Parameters
+    ----------
+    data, indices : ndarray of shape (nnz,)
+        Counts and features of a CSR matrix.
+    lo, hi : int
+        The document's entries.
+    topics : ndarray of shape (d, k)
+        Probabilities of words under topics.
+    weights : ndarray of shape (k,)
+        Weights of the topics in the document, up to scale.
+    mass : ndarray of shape (hi - lo,) or longer
+        Result: mass of each word.
+    pull : ndarray of shape (k,)
+        Result: times `weights`, the expected topic counts.
+    """
+    k = weights.shape[0]
+    pull[:] = 0.0
+    p = lo
+    while p + 3 < hi:
+        row0 = topics[indices[p]]
+        row1 = topics[indices[p + 1]]
+        row2 = topics[indices[p + 2]]
+        row3 = topics[indices[p + 3]]
+        mass0 = 0.0
+        mass1 = 0.0
+        mass2 = 0.0
+        mass3 = 0.0
+        for j in range(k):
+            mass0 += row0[j] * weights[j]
+            mass1 += row1[j] * weights[j]
+            mass2 += row2[j] * weights[j]
+            mass3 += row3[j] * weights[j]
+        ratio0 = data[p] / mass0 if mass0 > 0.0 else 0.0
+        ratio1 = data[p + 1] / mass1 if mass1 > 0.0 else 0.0
+        ratio2 = data[p + 2] / mass2 if mass2 > 0.0 else 0.0
+        ratio3 = data[p + 3] / mass3 if mass3 > 0.0 else 0.0
+        mass[p - lo] = mass0
+        mass[p - lo + 1] = mass1
+        mass[p - lo + 2] = mass2
+        mass[p - lo + 3] = mass3
+        for j in range(k):
+            pull[j] += (ratio0 * row0[j] + ratio1 * row1[j]) + (
+                ratio2 * row2[j] + ratio3 * row3[j]
+            )
+        p += 4
+    while p < hi:
+        row0 = topics[indices[p]]
+        mass0 = 0.0
+        for j in range(k):
+            mass0 += row0[j] * weights[j]
+        ratio0 = data[p] / mass0 if mass0 > 0.0 else 0.0
+        mass[p - lo] = mass0
+        for j in range(k):
+            pull[j] += ratio0 * row0[j]
+        p += 1
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def scatter_words(data, indices, lo, hi, weights, mass, row_weight, expected):  # type: ignore[no-untyped-def]
+    """Add `row_weight x_w weights / mass_w` to row w of `expected`.
+
+    Times the topics, entry by entry, `expected` becomes the expected number of
+    times that a topic emitted a word.
+
+    Parameters
+    ----------
+    data, indices, lo, hi, weights, mass
+        As in `absorb_words`.
+    row_weight : float
+        Weight of the document.
+    expected : ndarray of shape (d, k)
+        The sums.
+    """
+    k = weights.shape[0]
+    for p in range(lo, hi):
+        if mass[p - lo] > 0.0:
+            ratio = row_weight * data[p] / mass[p - lo]
+            row = expected[indices[p]]
+            for j in range(k):
+                row[j] += ratio * weights[j]
+
+
+@njit(cache=True, nogil=True)
+def log_mass(data, lo, hi, mass):  # type: ignore[no-untyped-def]
+    """Return `sum_w x_w log(mass_w)` over words with positive mass.
+
+    Words seen once are multiplied together before the logarithm is taken.
+    """
+    total = 0.0
+    product = 1.0
+    for p in range(lo, hi):
+        here = mass[p - lo]
+        if here <= 0.0:
+            continue
+        if data[p] == 1.0 and 1e-150 < here < 1e100:
+            product *= here
+            if not 1e-150 < product < 1e150:
+                total += math.log(product)
+                product = 1.0
+        else:
+            total += data[p] * math.log(here)
+    return total + math.log(product)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _document_bound(concentration, dirichlet, psi_total, row_weight, log_sums):  # type: ignore[no-untyped-def]
+    """Return the bound's Dirichlet terms of a document and add to `log_sums`.
+
+    `sum_j (alpha_j - gamma_j)(psi(gamma_j) - psi(gamma_0)) + log Gamma(gamma_j)`,
+    without the terms of gamma_0 and alpha that the caller knows.
+    """
+    value = 0.0
+    for j in range(dirichlet.shape[0]):
+        mean_log = digamma(dirichlet[j]) - psi_total
+        log_sums[j] += row_weight * mean_log
+        value += (concentration[j] - dirichlet[j]) * mean_log
+        value += log_gamma(dirichlet[j])
+    return value
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def step_variational_rows(  # type: ignore[no-untyped-def]
+    data,
+    indices,
+    indptr,
+    row_weights,
+    topics,
+    concentration,
+    rounds,
+    counts,
+    expected,
+    log_sums,
+    totals,
+):
+    """Run variational rounds over a block and add its sums.
+
+    Parameters
+    ----------
+    data, indices, indptr : ndarray
+        CSR rows.
+    row_weights : ndarray of shape (n,)
+        Weights of the documents.
+    topics : ndarray of shape (d, k)
+        Probabilities of words under topics.
+    concentration : ndarray of shape (k,)
+        Dirichlet parameters alpha.
+    rounds : int
+        Rounds for each document, at least one.
+    counts : ndarray of shape (n, k)
+        Expected topic counts of the documents, updated.
+    expected : ndarray of shape (d, k)
+        Sums of `scatter_words`, at the last round's responsibilities.
+    log_sums : ndarray of shape (k,)
+        Sum over documents of `psi(gamma_j) - psi(gamma_0)`.
+    totals : ndarray of shape (4,)
+        Sums over documents: evidence lower bound without the terms in alpha
+        alone, known tokens, `psi(gamma_0)`, number of non-empty documents.
+    """
+    k = concentration.shape[0]
+    mass = np.empty(longest_row(indptr))
+    dirichlet = np.empty(k)
+    weights = np.empty(k)
+    pull = np.empty(k)
+    for i in range(indptr.shape[0] - 1):
+        lo = indptr[i]
+        hi = indptr[i + 1]
+        shift = 0.0
+        for _ in range(rounds):
+            for j in range(k):
+                dirichlet[j] = concentration[j] + counts[i, j]
+            shift = scaled_exp_digamma(dirichlet, weights)
+            absorb_words(data, indices, lo, hi, topics, weights, mass, pull)
+            for j in range(k):
+                counts[i, j] = pull[j] * weights[j]
+        tokens = counts[i].sum()
+        if tokens <= 0.0:
+            continue
+        row_weight = row_weights[i]
+        scatter_words(data, indices, lo, hi, weights, mass, row_weight, expected)
+        total = dirichlet.sum()
+        psi_total = digamma(total)
+        bound = log_mass(data, lo, hi, mass) - tokens * (shift + psi_total)
+        bound += _document_bound(
+            concentration, dirichlet, psi_total, row_weight, log_sums
+        )
+        totals[0] += row_weight * (bound - log_gamma(total))
+        totals[1] += row_weight * tokens
+        totals[2] += row_weight * psi_total
+        totals[3] += row_weight
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def infer_variational_rows(  # type: ignore[no-untyped-def]
+    data, indices, indptr, topics, concentration, tolerance, max_rounds, counts
+):
+    """Repeat variational rounds with fixed topics until the counts stand still.
+
+    Parameters
+    ----------
+    data, indices, indptr, topics, concentration
+        As in `step_variational_rows`.
+    tolerance : float
+        A document is done when its counts move by less than this share of its
+        tokens in a round.
+    max_rounds : int
+        Most rounds for a document.
+    counts : ndarray of shape (n, k)
+        Start and result.
+
+    Returns
+    -------
+    rounds : int
+        Most rounds that a document took.
+    residual : float
+        Largest last move of a document, as a share of its tokens.
+    """
+    k = concentration.shape[0]
+    mass = np.empty(longest_row(indptr))
+    dirichlet = np.empty(k)
+    weights = np.empty(k)
+    pull = np.empty(k)
+    most = 0
+    residual = 0.0
+    for i in range(indptr.shape[0] - 1):
+        done = 0
+        move = 0.0
+        while done < max_rounds:
+            for j in range(k):
+                dirichlet[j] = concentration[j] + counts[i, j]
+            scaled_exp_digamma(dirichlet, weights)
+            absorb_words(
+                data, indices, indptr[i], indptr[i + 1], topics, weights, mass, pull
+            )
+            done += 1
+            move = 0.0
+            tokens = 0.0
+            for j in range(k):
+                fresh = pull[j] * weights[j]
+                move += abs(fresh - counts[i, j])
+                tokens += fresh
+                counts[i, j] = fresh
+            move = move / tokens if tokens > 0.0 else 0.0
+            if move <= tolerance:
+                break
+        most = max(most, done)
+        residual = max(residual, move)
+    return most, residual

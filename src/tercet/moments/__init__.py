@@ -1,0 +1,23 @@
+"""Sums over rows: first, pair and triple moments, collected in passes and merged."""
+
+from tercet.flow import Moments
+from tercet.moments.bounds import SampleBound, bound_errors, bound_errors_of_lengths
+from tercet.moments.collecting import collect, collect_against, resolve_family
+from tercet.moments.files import load_moments, save_moments
+from tercet.moments.passes import DiagonalPass, PairPass, SumsPass, TallyPass
+
+__all__ = [
+    "DiagonalPass",
+    "Moments",
+    "PairPass",
+    "SampleBound",
+    "SumsPass",
+    "TallyPass",
+    "bound_errors",
+    "bound_errors_of_lengths",
+    "collect",
+    "collect_against",
+    "load_moments",
+    "resolve_family",
+    "save_moments",
+]
