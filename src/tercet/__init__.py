@@ -10,21 +10,57 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tercet import datasets as datasets
+    from tercet import decomposition as decomposition
+    from tercet import evaluation as evaluation
     from tercet import exceptions as exceptions
+    from tercet import families as families
     from tercet import flow as flow
+    from tercet import intake as intake
+    from tercet import likelihood as likelihood
+    from tercet import models as models
+    from tercet import moments as moments
+    from tercet import recovery as recovery
+    from tercet import whitening as whitening
+    from tercet.models.decomposing import decompose as decompose
 
 __all__ = [
     "__version__",
+    "datasets",
+    "decompose",
+    "decomposition",
+    "evaluation",
     "exceptions",
+    "families",
     "flow",
+    "intake",
+    "likelihood",
+    "models",
+    "moments",
+    "recovery",
+    "whitening",
 ]
 
 __version__ = "0.1.0"
 
+_ROOMS = (
+    "datasets",
+    "decomposition",
+    "evaluation",
+    "exceptions",
+    "families",
+    "flow",
+    "intake",
+    "likelihood",
+    "models",
+    "moments",
+    "recovery",
+    "whitening",
+)
+
 # Where each public name lives; a room is its own home.
-_HOMES = {
-    "exceptions": "tercet.exceptions",
-    "flow": "tercet.flow",
+_HOMES = {room: f"tercet.{room}" for room in _ROOMS} | {
+    "decompose": "tercet.models.decomposing",
 }
 
 
