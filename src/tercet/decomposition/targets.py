@@ -38,7 +38,7 @@ def spread_coefficients(count: int) -> FloatArray:
     Examples
     --------
     >>> spread_coefficients(3).round(2).tolist()
-    [0.26, -0.58, 0.78]
+    [0.26, -0.58, 0.77]
     """
     values = 2.0 * np.mod(np.arange(1, count + 1) * GOLDEN, 1.0) - 1.0
     return np.asarray(values / np.linalg.norm(values))
@@ -125,7 +125,7 @@ def slice_targets(problem: Problem) -> FloatArray:
         slices = 0.5 * (problem.slices + problem.slices.transpose(0, 2, 1))
         return compress_targets(np.asarray(slices))
     root = np.linalg.qr(problem.unwhitening, mode="r")
-    return np.einsum("ra,ija->rij", root, problem.third)
+    return np.asarray(np.einsum("ra,ija->rij", root, problem.third))
 
 
 def compress_targets(targets: FloatArray) -> FloatArray:
@@ -175,7 +175,9 @@ def unwhitened_third(problem: Problem) -> FloatArray:
     --------
     >>> import numpy as np
     >>> from tercet.flow import Problem
-    >>> problem = Problem(np.ones((1, 1, 1)), np.array([4.0]), np.ones(1), np.ones((2, 1)))
+    >>> problem = Problem(
+    ...     np.ones((1, 1, 1)), np.array([4.0]), np.ones(1), np.ones((2, 1))
+    ... )
     >>> float(unwhitened_third(problem)[0, 0, 0])
     8.0
     """

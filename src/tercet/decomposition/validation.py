@@ -113,5 +113,7 @@ def check_problem(problem: Problem) -> None:
             f"eigenvalues={problem.eigenvalues!r} must be {size} numbers above zero, "
             "one for each side of the third moment."
         )
-    if not (np.isfinite(problem.third).all() and np.isfinite(problem.unwhitening).all()):
+    if not (
+        np.isfinite(problem.third).all() and np.isfinite(problem.unwhitening).all()
+    ):
         raise DataError("The whitened moments hold NaN or infinite entries.")
