@@ -19,7 +19,7 @@ PYTEST     := $(QUIET_BLAS) $(RUN) -m pytest --numprocesses=auto --maxprocesses=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help test test-slow test-thorough demo lint style types contracts format \
-	bench reproduce clean
+	bench reproduce docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -75,6 +75,10 @@ reproduce: $(STAMPS)/demo $(STAMPS)/plots ## run every experiment
 	@for script in $(sort $(wildcard experiments/*/run.py)); do \
 	  echo "== $$script"; $(RUN) "$$script" || exit 1; \
 	done
+
+docs: $(STAMPS)/docs ## build the documentation site in docs/_build
+	$(RUN) -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 clean: ## remove the environment, caches and builds
 	rm -rf $(VENV) build dist docs/_build reports .mypy_cache .ruff_cache .pytest_cache \
