@@ -6,7 +6,7 @@ import tercet
 
 project = "Tercet"
 author = "The Tercet developers"
-copyright = author
+copyright = author  # noqa: A001 - Sphinx reads this name
 version = release = tercet.__version__
 
 extensions = [

@@ -72,11 +72,11 @@ class LazyGroup(click.Group):
     that it loads nothing but this module.
     """
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks for it
         """Return the names of the commands in the order of help."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
@@ -100,7 +100,9 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(
-        self, ctx: click.Context, formatter: click.HelpFormatter
+        self,
+        ctx: click.Context,
+        formatter: click.HelpFormatter,  # noqa: ARG002
     ) -> None:
         """List the commands by what they are for."""
         for group, heading in _HEADINGS.items():

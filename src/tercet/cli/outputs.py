@@ -182,12 +182,12 @@ def write_table(columns: Mapping[str, Sequence[Any]], target: Path | None) -> No
 
 def _write_parquet(columns: Mapping[str, Sequence[Any]], part: Path) -> None:
     try:
-        import polars
+        import polars as pl
     except ImportError:
         raise ParameterError(
             "output: Parquet files need polars; install it with "
             "`pip install 'tercet[frames]'`, or write .csv."
         ) from None
-    polars.DataFrame(
+    pl.DataFrame(
         {name: list(column) for name, column in columns.items()}
     ).write_parquet(part)
