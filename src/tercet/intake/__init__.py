@@ -5,14 +5,18 @@ behind this room knows whether the rows were an array, a data frame or a stream.
 """
 
 from tercet.intake.execution import count_threads
+from tercet.intake.frames import read_names
 from tercet.intake.requirements import Requirement
 from tercet.intake.sources import open_source
+from tercet.intake.thinning import ThinnedSource
 from tercet.intake.validation import validate_block, validate_weights
 
 __all__ = [
     "Requirement",
+    "ThinnedSource",
     "count_threads",
     "open_source",
+    "read_names",
     "validate_block",
     "validate_weights",
 ]

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
 from numbers import Integral
 from typing import TypeVar
 
@@ -91,7 +92,7 @@ def share_evenly(costs: Sequence[int], n_shares: int) -> list[tuple[int, int]]:
         # Every share keeps at least one item, however uneven the costs are.
         cuts.append(min(max(nearest, cuts[-1] + 1), n_items - n_shares + share))
     cuts.append(n_items)
-    return list(zip(cuts[:-1], cuts[1:], strict=True)) if n_items else []
+    return list(pairwise(cuts)) if n_items else []
 
 
 def run_shares(

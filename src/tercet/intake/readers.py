@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from tercet.exceptions import DataError
+from tercet.flow import Block
 from tercet.intake.frames import is_frame, read_frame
 from tercet.intake.tables import Table, read_array, read_sparse
 
@@ -84,8 +85,8 @@ def is_sequence_of_blocks(X: Any) -> bool:
     Returns
     -------
     bool
-        True if the first entry is a matrix of two dimensions, or a pair of such a
-        matrix and the weights of its rows.
+        True if the first entry is a `Block`, a matrix of two dimensions, or a pair of
+        such a matrix and the weights of its rows.
 
     Examples
     --------
@@ -99,6 +100,8 @@ def is_sequence_of_blocks(X: Any) -> bool:
     if not isinstance(X, list | tuple) or not X:
         return False
     first = X[0]
+    if isinstance(first, Block):
+        return True
     if isinstance(first, tuple) and len(first) == 2 and is_table(first[0]):
         first = first[0]
     return is_table(first) and len(np.shape(first)) == 2

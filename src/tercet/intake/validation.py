@@ -7,9 +7,11 @@ has said no, so that good data never pay for the quality of the messages.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from tercet.exceptions import DataError
 from tercet.flow import Block, FloatArray
@@ -59,13 +61,14 @@ def validate_block(
 counts are needed. Round the counts, or choose a model that takes real numbers.
     """
     wanted = Requirement(requirement)
-    values: FloatArray = block.rows.data if block.is_sparse else block.rows
+    values = _list_values(block)
     if values.size == 0 or _all_well(values, wanted, kind):
         return
     flat = int(np.argmax(_find_faults(values, wanted)))
     if block.is_sparse:
-        row = int(np.searchsorted(block.rows.indptr, flat, side="right")) - 1
-        column = int(block.rows.indices[flat])
+        rows = cast(sparse.csr_array, block.rows)
+        row = int(np.searchsorted(rows.indptr, flat, side="right")) - 1
+        column = int(rows.indices[flat])
     else:
         row, column = divmod(flat, block.n_features)
     place = f"row {block.start + row}, column {column}"
@@ -138,11 +141,12 @@ class Audit:
         """Take in a block."""
         self.n_rows += block.n_rows
         if not self.has_values:
-            values = block.rows.data if block.is_sparse else block.rows
-            self.has_values = bool(np.any(values))
+            self.has_values = bool(np.any(_list_values(block)))
         if not self.has_weight:
             weights = block.weights
-            self.has_weight = block.n_rows > 0 if weights is None else weights.any()
+            self.has_weight = (
+                block.n_rows > 0 if weights is None else bool(weights.any())
+            )
 
     def join(self, other: Audit) -> None:
         """Take in what was seen elsewhere."""
@@ -166,6 +170,11 @@ class Audit:
             )
 
 
+def _list_values(block: Block) -> FloatArray:
+    """Return the values that are stored: all of them, or all but the zeros."""
+    return cast(FloatArray, block.rows.data if block.is_sparse else block.rows)
+
+
 def _all_well(values: FloatArray, wanted: Requirement, kind: str) -> bool:
     whole = kind in _WHOLE_KINDS
     if kind == "b" or (whole and wanted is Requirement.REALS):
@@ -187,11 +196,12 @@ def _all_well(values: FloatArray, wanted: Requirement, kind: str) -> bool:
 
 
 def _find_faults(values: FloatArray, wanted: Requirement) -> NDArray[np.bool_]:
-    if wanted is Requirement.BINARY:
-        return ~((values == 0) | (values == 1))
-    if wanted is Requirement.BINARY_OR_MISSING:
-        return ~((values == 0) | (values == 1) | np.isnan(values))
-    faults = ~np.isfinite(values)
+    if wanted in (Requirement.BINARY, Requirement.BINARY_OR_MISSING):
+        allowed: NDArray[np.bool_] = (values == 0) | (values == 1)
+        if wanted is Requirement.BINARY_OR_MISSING:
+            allowed |= np.isnan(values)
+        return ~allowed
+    faults: NDArray[np.bool_] = ~np.isfinite(values)
     if wanted.needs_tokens:
         faults |= values < 0
     if wanted is Requirement.INTEGERS:
