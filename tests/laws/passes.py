@@ -1,0 +1,124 @@
+"""Every pass of the package, with rows to run it over.
+
+A new pass is one entry in `PASSES`; the laws then run on it. An entry draws rows
+and builds a pass for them; `cut` makes the block of rows `start` to `stop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tercet.flow import Block, MomentPlan
+from tercet.moments import DiagonalPass, PairPass, SumsPass, TallyPass
+
+N_FEATURES, WIDTH = 6, 3
+
+
+@dataclass(frozen=True)
+class PassCase:
+    """A pass and the rows it is tried on.
+
+    Parameters
+    ----------
+    build : callable
+        Gives the pass, from a generator.
+    draw : callable
+        Gives `n` rows of whatever kind the pass takes, from a generator.
+    cut : callable
+        Gives the block of some of these rows: `cut(rows, start, stop)`.
+    """
+
+    build: Callable[[np.random.Generator], Any]
+    draw: Callable[[np.random.Generator, int], Any]
+    cut: Callable[[Any, int, int], Any]
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """Rows with a weight each."""
+
+    rows: Any
+    weights: np.ndarray | None = None
+
+
+def draw_counts(rng: np.random.Generator, n_rows: int) -> WeightedRows:
+    """Draw sparse counts with empty and short rows among them."""
+    rates = rng.choice([0.0, 0.3, 2.0], size=(n_rows, 1))
+    counts = rng.poisson(rates, size=(n_rows, N_FEATURES))
+    return WeightedRows(sparse.csr_array(counts.astype(np.float64)))
+
+
+def draw_weighted_counts(rng: np.random.Generator, n_rows: int) -> WeightedRows:
+    """Draw sparse counts with weights, zero weights among them."""
+    weights = rng.choice([0.0, 0.5, 1.0, 3.0], size=n_rows)
+    return WeightedRows(draw_counts(rng, n_rows).rows, weights)
+
+
+def draw_dense_counts(rng: np.random.Generator, n_rows: int) -> WeightedRows:
+    """Draw the same as an array."""
+    return WeightedRows(draw_counts(rng, n_rows).rows.toarray())
+
+
+def draw_values(rng: np.random.Generator, n_rows: int) -> WeightedRows:
+    """Draw dense rows of either sign with weights."""
+    values = rng.standard_normal((n_rows, N_FEATURES)) + 1.0
+    return WeightedRows(values, rng.uniform(0.0, 2.0, size=n_rows))
+
+
+def cut_rows(data: WeightedRows, start: int, stop: int) -> Block:
+    """Cut a block."""
+    weights = None if data.weights is None else data.weights[start:stop]
+    return Block(data.rows[start:stop], start, weights)
+
+
+def draw_basis(rng: np.random.Generator) -> np.ndarray:
+    """Draw directions that are not orthonormal."""
+    return rng.standard_normal((N_FEATURES, WIDTH))
+
+
+def sums_case(plan: MomentPlan, draw: Any, *, slices: bool = False) -> PassCase:
+    """Build a case of `SumsPass`."""
+    features = np.array([4, 0, 3]) if slices else None
+    return PassCase(
+        lambda rng: SumsPass(draw_basis(rng), plan, features), draw, cut_rows
+    )
+
+
+LENGTH, DOCUMENT, ROWS = (
+    MomentPlan("length"),
+    MomentPlan("document"),
+    MomentPlan("rows"),
+)
+
+PASSES: dict[str, PassCase] = {
+    "tally": PassCase(
+        lambda _: TallyPass(N_FEATURES, LENGTH), draw_weighted_counts, cut_rows
+    ),
+    "pair": PassCase(
+        lambda rng: PairPass(draw_basis(rng), LENGTH), draw_counts, cut_rows
+    ),
+    "pair, dense": PassCase(
+        lambda rng: PairPass(draw_basis(rng), ROWS), draw_values, cut_rows
+    ),
+    "sums by length": sums_case(LENGTH, draw_weighted_counts, slices=True),
+    "sums by document": sums_case(DOCUMENT, draw_counts, slices=True),
+    "sums by rows, dense": sums_case(
+        MomentPlan("rows", energy=True), draw_values, slices=True
+    ),
+    "sums by rows, sparse": sums_case(
+        MomentPlan("rows", energy=True), draw_weighted_counts
+    ),
+    "diagonals": PassCase(
+        lambda rng: DiagonalPass(draw_basis(rng), DOCUMENT),
+        draw_weighted_counts,
+        cut_rows,
+    ),
+    "diagonals, dense": PassCase(
+        lambda rng: DiagonalPass(draw_basis(rng), LENGTH), draw_dense_counts, cut_rows
+    ),
+}
