@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tercet import recovery as recovery
     from tercet import whitening as whitening
     from tercet.models.decomposing import decompose as decompose
+    from tercet.models.files import load as load
 
 __all__ = [
     "__version__",
@@ -35,6 +36,7 @@ __all__ = [
     "flow",
     "intake",
     "likelihood",
+    "load",
     "models",
     "moments",
     "recovery",
@@ -61,6 +63,7 @@ _ROOMS = (
 # Where each public name lives; a room is its own home.
 _HOMES = {room: f"tercet.{room}" for room in _ROOMS} | {
     "decompose": "tercet.models.decomposing",
+    "load": "tercet.models.files",
 }
 
 

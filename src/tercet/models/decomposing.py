@@ -166,7 +166,9 @@ def decompose(
     >>> import numpy as np
     >>> import tercet
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.poisson(np.array([[9.0, 1.0, 1.0], [1.0, 9.0, 1.0]])[rng.integers(2, size=500)])
+    >>> X = rng.poisson(
+    ...     np.array([[9.0, 1.0, 1.0], [1.0, 9.0, 1.0]])[rng.integers(2, size=500)]
+    ... )
     >>> sums = tercet.moments.collect(X, "poisson", n_components=2)
     >>> tercet.decompose(sums, 2).centers.round(0).max(axis=1)
     array([9., 9., 1.])
