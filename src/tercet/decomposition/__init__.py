@@ -1,6 +1,6 @@
 """From the small whitened problem to its factors: algorithms behind one protocol."""
 
-from tercet.decomposition import joint
+from tercet.decomposition import combination, joint, pencil
 from tercet.decomposition.joint_diagonalization import diagonalize_jointly
 from tercet.decomposition.registry import (
     DECOMPOSITIONS,
@@ -13,7 +13,9 @@ __all__ = [
     "DECOMPOSITIONS",
     "Decomposition",
     "add_decomposition",
+    "combination",
     "diagonalize_jointly",
     "joint",
+    "pencil",
     "solve",
 ]

@@ -9,6 +9,8 @@ from tercet.flow import FloatArray, Problem
 __all__ = [
     "basis_targets",
     "compress_targets",
+    "contract_all",
+    "feature_direction",
     "off_diagonal_ratio",
     "random_directions",
     "slice_targets",
@@ -98,10 +100,12 @@ def slice_targets(problem: Problem) -> FloatArray:
     """Return matrices equivalent to all whitened slices.
 
     Any cost that is a function of the inner products of entries over the
-    slices depends on their Gram matrix alone. Slices projected from the third
-    moment, `H_r = sum_a E[r, a] third[:, :, a]`, are therefore worth k
-    matrices, weighted by a square root of `E' E`; nothing of the size of the
-    features is formed.
+    slices depends on their Gram matrix alone. Slices that were not collected
+    are read from the third moment in the basis, whitened in two modes and left
+    as it is in the third, so that the part outside the components counts as
+    well; or else from the whitened third moment, `H_r = sum_a E[r, a] third[:,
+    :, a]`, which is worth k matrices weighted by a square root of `E' E`.
+    Nothing of the size of the features is formed.
 
     Parameters
     ----------
@@ -121,9 +125,17 @@ def slice_targets(problem: Problem) -> FloatArray:
     >>> slice_targets(problem).shape
     (2, 2, 2)
     """
+    size = problem.n_components
     if problem.slices is not None:
         slices = 0.5 * (problem.slices + problem.slices.transpose(0, 2, 1))
         return compress_targets(np.asarray(slices))
+    if problem.basis_third is not None and problem.coordinates is not None:
+        width = len(problem.basis_third)
+        if width > size:
+            whitener = problem.coordinates
+            right = np.matmul(problem.basis_third, whitener)
+            stack = np.matmul(whitener.T, right)
+            return compress_targets(0.5 * (stack + stack.transpose(0, 2, 1)))
     root = np.linalg.qr(problem.unwhitening, mode="r")
     return np.asarray(np.einsum("ra,ija->rij", root, problem.third))
 
@@ -158,32 +170,89 @@ def compress_targets(targets: FloatArray) -> FloatArray:
     return stack
 
 
-def unwhitened_third(problem: Problem) -> FloatArray:
+def unwhitened_third(problem: Problem) -> tuple[FloatArray, FloatArray]:
     """Return the third moment in orthonormal, not whitened, coordinates.
 
     Parameters
     ----------
     problem : Problem
-        Holds the whitened third moment and the eigenvalues of the pair moment.
+        Holds the whitened third moment and E.
 
     Returns
     -------
-    ndarray of shape (k, k, k)
-        `third` with every mode multiplied by the square roots.
+    third : ndarray of shape (k, k, k)
+        Third moment in an orthonormal basis Q of the columns of E.
+    scale : ndarray of shape (k, k)
+        R of `E = Q R`: a whitened vector v stands for `R v` here.
 
     Examples
     --------
     >>> import numpy as np
     >>> from tercet.flow import Problem
     >>> problem = Problem(
-    ...     np.ones((1, 1, 1)), np.array([4.0]), np.ones(1), np.ones((2, 1))
+    ...     np.ones((1, 1, 1)), np.array([4.0]), np.ones(1), 2 * np.eye(1)
     ... )
-    >>> float(unwhitened_third(problem)[0, 0, 0])
+    >>> abs(float(unwhitened_third(problem)[0][0, 0, 0]))
     8.0
     """
-    roots = np.sqrt(problem.eigenvalues)
-    scales = roots[:, None, None] * roots[None, :, None] * roots[None, None, :]
-    return np.asarray(problem.third * scales)
+    scale: FloatArray = np.asarray(np.linalg.qr(problem.unwhitening, mode="r"))
+    return contract_all(problem.third, scale.T), scale
+
+
+def contract_all(third: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Multiply every mode of a symmetric tensor by the transpose of a matrix.
+
+    Parameters
+    ----------
+    third : ndarray of shape (p, p, p)
+        Symmetric tensor.
+    matrix : ndarray of shape (p, k)
+        The matrix A.
+
+    Returns
+    -------
+    ndarray of shape (k, k, k)
+        `third(A, A, A)`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> contract_all(np.ones((2, 2, 2)), np.ones((2, 1)))
+    array([[[8.]]])
+    """
+    both = np.matmul(matrix.T, np.matmul(third, matrix))
+    return np.asarray(np.tensordot(matrix.T, both, axes=1))
+
+
+def feature_direction(problem: Problem, rng: np.random.Generator) -> FloatArray:
+    """Draw the contraction that combines all slices with random coefficients.
+
+    Parameters
+    ----------
+    problem : Problem
+        The small problem.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        `E' a` for coefficients a drawn from the whole sphere, at unit length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.flow import Problem
+    >>> problem = Problem(np.ones((1, 1, 1)), np.ones(1), np.ones(1), np.ones((3, 1)))
+    >>> abs(feature_direction(problem, np.random.default_rng(0)))
+    array([1.])
+    """
+    coefficients = rng.standard_normal(len(problem.unwhitening))
+    direction = problem.unwhitening.T @ coefficients
+    length = float(np.linalg.norm(direction))
+    if length > 0.0:
+        return np.asarray(direction / length)
+    return np.asarray(random_directions(problem.n_components, 1, rng)[0])
 
 
 def off_diagonal_ratio(targets: FloatArray) -> float:
