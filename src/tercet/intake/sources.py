@@ -152,10 +152,15 @@ def _refuse_other_things(X: Any) -> None:
             f"X={X!r} is a text or a path, not rows of numbers; read a file with "
             "`tercet.read(path)`."
         )
-    if isinstance(X, list | tuple) and X and all(isinstance(x, str) for x in X[:10]):
+    if isinstance(X, list | tuple) and not X:
         raise DataError(
-            "X is a list of texts, not rows of numbers; count their words first, for "
-            "example with scikit-learn's CountVectorizer."
+            "X is empty: there is nothing to learn from. Check the filter by which the "
+            "rows or blocks were selected."
+        )
+    if isinstance(X, list | tuple) and all(isinstance(x, str) for x in X[:10]):
+        raise DataError(
+            "X is a list of texts, not rows of numbers; count their words first: "
+            "`tercet.read(texts)`."
         )
     if type(X).__module__.partition(".")[0] == "dask":
         raise DataError(

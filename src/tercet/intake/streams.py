@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, TypeVar
 
 from tercet.exceptions import DataError, ParameterError
@@ -116,7 +115,7 @@ class StreamSource:
                 "iterator is new and that the callable returns its blocks."
             )
         if not self.rereadable:
-            self._stream = chain([first], stream)
+            self._stream = _resume([first], stream)
         elif hasattr(stream, "close"):
             stream.close()
         return first
@@ -252,6 +251,13 @@ def iterate_once(stream: Iterator[Any]) -> Callable[[], Iterator[Any]]:
     [1, 2]
     """
     return lambda: stream
+
+
+def _resume(taken: list[Any], stream: Iterator[Any]) -> Iterator[Any]:
+    """Yield what was taken from a stream, without holding on to it, and the rest."""
+    while taken:
+        yield taken.pop(0)
+    yield from stream
 
 
 def _read_item(
