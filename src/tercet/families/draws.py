@@ -15,6 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from tercet.exceptions import ParameterError
+from tercet.families.settings import (
+    check_distributions,
+    check_labels,
+    check_lengths,
+    check_matrix,
+    check_same_components,
+    check_same_rows,
+)
 from tercet.flow import FloatArray, IntArray
 
 __all__ = [
@@ -54,7 +62,9 @@ def draw_labels(weights: ArrayLike, n_rows: int, rng: Generator) -> IntArray:
     >>> draw_labels([0.0, 1.0], 3, np.random.default_rng(0))
     array([1, 1, 1])
     """
-    shares = _positive_sum("weights", np.atleast_2d(np.asarray(weights, float)))[0]
+    shares = check_distributions("weights", np.atleast_2d(np.asarray(weights, float)))[
+        0
+    ]
     labels = rng.choice(shares.size, size=n_rows, p=shares / shares.sum())
     return np.asarray(labels, dtype=np.int64)
 
@@ -92,12 +102,12 @@ def draw_topic_counts(
     >>> int(counts[1, 2])
     3
     """
-    matrix = _positive_sum("centers", _matrix("centers", centers).T).T
-    tokens = _lengths(lengths)
+    matrix = check_distributions("centers", check_matrix("centers", centers).T).T
+    tokens = check_lengths(lengths)
     assigned = np.asarray(topics)
-    _same_rows("topics", assigned, "lengths", tokens)
+    check_same_rows("topics", assigned, "lengths", tokens)
     if assigned.ndim == 1:
-        labels = _labels(assigned, matrix.shape[1])
+        labels = check_labels(assigned, matrix.shape[1])
         return _stack(
             (
                 _draw_block(_by_label(labels[rows], tokens[rows]), matrix, rng)
@@ -105,8 +115,8 @@ def draw_topic_counts(
             ),
             matrix.shape[0],
         )
-    shares = _positive_sum("topics", _matrix("topics", assigned))
-    _same_components("topics", shares, matrix)
+    shares = check_distributions("topics", check_matrix("topics", assigned))
+    check_same_components("topics", shares, matrix)
     shares = shares / shares.sum(axis=1, keepdims=True)
     return _stack(
         (
@@ -148,7 +158,7 @@ def draw_words(
     array([[2, 1],
            [0, 5]], dtype=int32)
     """
-    matrix = _positive_sum("centers", _matrix("centers", centers).T).T
+    matrix = check_distributions("centers", check_matrix("centers", centers).T).T
     counts = np.asarray(topic_counts)
     if counts.ndim != 2 or not np.issubdtype(counts.dtype, np.integer):
         raise ParameterError(
@@ -159,7 +169,7 @@ def draw_words(
         raise ParameterError(
             f"topic_counts has the negative entry {counts.min()}; give counts."
         )
-    _same_components("topic_counts", counts, matrix)
+    check_same_components("topic_counts", counts, matrix)
     return _stack(
         (
             _draw_block(_by_column(counts[rows]), matrix, rng)
@@ -203,16 +213,16 @@ def draw_poisson_counts(
     >>> counts.mean(axis=0).round(1)
     array([3., 2.])
     """
-    matrix = _matrix("centers", centers)
+    matrix = check_matrix("centers", centers)
     totals = matrix.sum(axis=0)
     # A column without mass gives no tokens; any distribution serves for it.
     spread = np.where(totals > 0, matrix, 1.0)
     assigned = np.asarray(intensities)
     if assigned.ndim == 1:
-        labels = _labels(assigned, matrix.shape[1])
+        labels = check_labels(assigned, matrix.shape[1])
         return draw_topic_counts(labels, spread, rng.poisson(totals[labels]), rng)
-    factors = _matrix("intensities", assigned)
-    _same_components("intensities", factors, matrix)
+    factors = check_matrix("intensities", assigned)
+    check_same_components("intensities", factors, matrix)
     # Blocks are laid out by expected tokens; their true number is close to it.
     expected = np.ceil(factors @ totals).astype(np.int64)
     return _stack(
@@ -259,12 +269,12 @@ def draw_bernoulli(
     array([[1, 0, 1],
            [0, 1, 1]], dtype=int32)
     """
-    matrix = _matrix("centers", centers)
+    matrix = check_matrix("centers", centers)
     if matrix.size and matrix.max() > 1:
         raise ParameterError(
             f"centers has the entry {matrix.max()}; probabilities end at 1."
         )
-    assigned = _labels(np.asarray(labels), matrix.shape[1])
+    assigned = check_labels(np.asarray(labels), matrix.shape[1])
     rows: list[IntArray] = [np.empty(0, np.int64)]
     columns: list[IntArray] = [np.empty(0, np.int64)]
     for component in range(matrix.shape[1]):
@@ -309,8 +319,8 @@ def draw_gaussian(
     array([[0., 0.],
            [9., 9.]])
     """
-    matrix = _matrix("centers", centers, signed=True)
-    assigned = _labels(np.asarray(labels), matrix.shape[1])
+    matrix = check_matrix("centers", centers, signed=True)
+    assigned = check_labels(np.asarray(labels), matrix.shape[1])
     spread = np.asarray(variances, dtype=float)
     if spread.shape not in ((), (matrix.shape[1],)):
         raise ParameterError(
@@ -318,7 +328,9 @@ def draw_gaussian(
             f"give one number or {matrix.shape[1]} of them."
         )
     if not (np.isfinite(spread).all() and (spread >= 0).all()):
-        raise ParameterError(f"variances={variances} must be finite and not negative.")
+        raise ParameterError(
+            f"variances={variances!r} must be finite and not negative."
+        )
     deviations = np.sqrt(np.broadcast_to(spread, matrix.shape[1]))
     rows: FloatArray = rng.standard_normal((assigned.size, matrix.shape[0]))
     rows *= deviations[assigned, None]
@@ -437,92 +449,3 @@ def _jump(n_cells: int, chance: float, rng: Generator) -> IntArray:
         last = int(places[-1])
     found = np.concatenate(hits)
     return found[found < n_cells]
-
-
-# Arguments -------------------------------------------------------------------
-
-
-def _matrix(name: str, values: ArrayLike, *, signed: bool = False) -> FloatArray:
-    """Return a finite float64 matrix, without negative entries unless signed."""
-    matrix = np.asarray(values, dtype=np.float64)
-    if matrix.ndim != 2 or 0 in matrix.shape[1:]:
-        raise ParameterError(
-            f"{name} must be a matrix with at least one column, "
-            f"not of shape {matrix.shape}."
-        )
-    if not np.isfinite(matrix).all():
-        raise ParameterError(f"{name} has NaN or infinite entries; remove them.")
-    if not signed and matrix.size and matrix.min() < 0:
-        raise ParameterError(
-            f"{name} has the negative entry {matrix.min()}; it must not."
-        )
-    return matrix
-
-
-def _positive_sum(name: str, matrix: FloatArray) -> FloatArray:
-    """Return the matrix if every row can be normalised to sum to one."""
-    checked = _matrix(name, matrix)
-    if checked.size == 0 and checked.shape[0] == 0:
-        return checked
-    if not (checked.sum(axis=1) > 0).all():
-        raise ParameterError(
-            f"{name} has a distribution without mass; each needs a positive entry."
-        )
-    return checked
-
-
-def _lengths(values: ArrayLike) -> IntArray:
-    """Return document lengths as int64."""
-    lengths = np.asarray(values)
-    if lengths.ndim != 1 or not (
-        lengths.size == 0 or np.issubdtype(lengths.dtype, np.integer)
-    ):
-        raise ParameterError(
-            "lengths must be a vector of integers, "
-            f"not {lengths.dtype} of shape {lengths.shape}."
-        )
-    if lengths.size and (lengths.min() < 0 or lengths.max() > np.iinfo(np.int32).max):
-        raise ParameterError(
-            f"lengths run from {lengths.min()} to {lengths.max()}; "
-            "keep them between 0 and 2^31 - 1."
-        )
-    return lengths.astype(np.int64)
-
-
-def _labels(values: NDArray[np.generic], n_components: int) -> IntArray:
-    """Return component indices as int64."""
-    if values.ndim != 1 or not (
-        values.size == 0 or np.issubdtype(values.dtype, np.integer)
-    ):
-        raise ParameterError(
-            "labels must be a vector of integers, "
-            f"not {values.dtype} of shape {values.shape}."
-        )
-    labels = values.astype(np.int64)
-    if labels.size and (labels.min() < 0 or labels.max() >= n_components):
-        raise ParameterError(
-            f"labels run from {labels.min()} to {labels.max()}; "
-            f"there are {n_components} components, counted from 0."
-        )
-    return labels
-
-
-def _same_rows(
-    name: str, values: NDArray[np.generic], other: str, rows: NDArray[np.generic]
-) -> None:
-    """Refuse two arguments of different numbers of rows."""
-    if values.ndim == 0 or values.shape[0] != rows.shape[0]:
-        raise ParameterError(
-            f"{name} has shape {values.shape} but {other} has {rows.shape[0]} rows."
-        )
-
-
-def _same_components(
-    name: str, values: NDArray[np.generic], centers: FloatArray
-) -> None:
-    """Refuse a matrix whose columns are not the components of the centres."""
-    if values.shape[1] != centers.shape[1]:
-        raise ParameterError(
-            f"{name} has {values.shape[1]} columns but centers has "
-            f"{centers.shape[1]} components."
-        )

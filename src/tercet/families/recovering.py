@@ -1,0 +1,171 @@
+"""Recovery that several families share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tercet.flow import Equations, Factors, FloatArray, Parameters, Whitening
+from tercet.recovery import (
+    Scales,
+    clean_columns,
+    order_by_weight,
+    recover_scales,
+    recover_signs,
+    recover_weights,
+)
+
+__all__ = ["Topics", "recover_mixture", "recover_topics"]
+
+
+@dataclass(frozen=True, eq=False)
+class Topics:
+    """Probability vectors with what the moments say of their scales.
+
+    Parameters
+    ----------
+    centers : ndarray of shape (d, k)
+        Topics.
+    scales : Scales
+        Un-normalised columns and their coefficients.
+    sums : ndarray of shape (k,)
+        Sums of the un-normalised columns, positive where the signs agree;
+        negative entries included.
+    details : dict
+        Diagnostics: `negative_mass`, `sign_disagreement`.
+    """
+
+    centers: FloatArray
+    scales: Scales
+    sums: FloatArray
+    details: dict[str, Any]
+
+
+def recover_topics(
+    factors: Factors, whitening: Whitening, equations: Equations, negative: str
+) -> Topics:
+    """Recover centers that are probability vectors.
+
+    Parameters
+    ----------
+    factors : Factors
+        Solution of the whitened problem; centers that were read row by row
+        (SVTD) are taken as they are.
+    whitening : Whitening
+        Of the same equations.
+    equations : Equations
+        Moments of the model.
+    negative : {"truncate", "simplex"}
+        What is done to negative entries.
+
+    Returns
+    -------
+    Topics
+        Topics in the order of the factors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.decomposition import solve
+    >>> from tercet.families import SingleTopic
+    >>> from tercet.families.recovering import recover_topics
+    >>> from tercet.flow import Parameters
+    >>> from tercet.whitening import whiten_pair, whiten_third
+    >>> truth = Parameters(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.8, 0.2]))
+    >>> moments = SingleTopic().population(truth)
+    >>> whitening = whiten_pair(moments, 2)
+    >>> factors = solve(whiten_third(moments, whitening), "joint")
+    >>> topics = recover_topics(factors, whitening, moments, "truncate")
+    >>> topics.centers.round(6).max(axis=0).tolist()
+    [0.9, 0.8]
+    """
+    scales = recover_scales(factors, whitening, equations)
+    signs = recover_signs(scales.columns, scales.third)
+    columns = scales.columns * signs.by_mass
+    shown = columns if factors.rows is None else _upright(factors.rows)
+    cleaned = clean_columns(shown, negative)
+    return Topics(
+        centers=cleaned.columns,
+        scales=scales,
+        sums=columns.sum(axis=0),
+        details={
+            "negative_mass": cleaned.removed,
+            "sign_disagreement": signs.disagree,
+        },
+    )
+
+
+def _upright(columns: FloatArray) -> FloatArray:
+    """Turn columns so that the entries with more mass are positive."""
+    return columns * recover_signs(columns, np.ones(columns.shape[1])).by_mass
+
+
+def recover_mixture(
+    factors: Factors,
+    whitening: Whitening,
+    equations: Equations,
+    *,
+    least: float = -np.inf,
+    most: float = np.inf,
+) -> Parameters:
+    """Recover centers of any scale and their weights, `M_r = sum omega mu^(x)r`.
+
+    The weight is `c_j^2` with `E O c = M1`, and again `1 / lambda_j^2`;
+    `details` has both. The center is `E o_j / c_j`, so that the mean of the
+    mixture is that of the data.
+
+    Parameters
+    ----------
+    factors : Factors
+        Solution of the whitened problem; centers that were read row by row
+        (SVTD) are taken as they are.
+    whitening : Whitening
+        Of the same equations.
+    equations : Equations
+        Moments of the model.
+    least, most : float
+        Range of the entries of a center; those outside are brought to its
+        ends, and `details["clipped_mass"]` says how much that changed.
+
+    Returns
+    -------
+    parameters : Parameters
+        Centers and weights by falling weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.decomposition import solve
+    >>> from tercet.families import Poisson
+    >>> from tercet.families.recovering import recover_mixture
+    >>> from tercet.flow import Parameters
+    >>> from tercet.whitening import whiten_pair, whiten_third
+    >>> truth = Parameters(np.array([[3.0, 1.0], [0.0, 2.0]]), np.array([0.8, 0.2]))
+    >>> moments = Poisson().population(truth)
+    >>> whitening = whiten_pair(moments, 2)
+    >>> factors = solve(whiten_third(moments, whitening), "joint")
+    >>> recover_mixture(factors, whitening, moments).weights.round(6)
+    array([0.8, 0.2])
+    """
+    scales = recover_scales(factors, whitening, equations)
+    by_first = scales.first**2 / scales.pair
+    by_third = scales.pair**3 / scales.third**2
+    weights = recover_weights(by_first)
+    # The column is s_j mu_j with s_j = c_j / g_j; where noise made c vanish
+    # the weight's root stands in for it.
+    length = np.sqrt(weights / scales.pair)
+    centers = scales.columns / length if factors.rows is None else factors.rows
+    inside = np.clip(centers, least, most)
+    moved = np.abs(inside - centers).sum(axis=0)
+    total = np.abs(centers).sum(axis=0)
+    details = {
+        "weights_by_first": by_first,
+        "weights_by_third": by_third,
+        "sign_disagreement": (scales.first < 0.0) | (scales.third < 0.0),
+        "clipped_mass": np.divide(
+            moved, total, out=np.zeros_like(moved), where=total > 0
+        ),
+    }
+    return order_by_weight(Parameters(inside, weights, details=details))
