@@ -1,6 +1,6 @@
 """From the small whitened problem to its factors: algorithms behind one protocol."""
 
-from tercet.decomposition import combination, joint, pencil
+from tercet.decomposition import combination, joint, pencil, sidiwo
 from tercet.decomposition.joint_diagonalization import diagonalize_jointly
 from tercet.decomposition.registry import (
     DECOMPOSITIONS,
@@ -8,14 +8,17 @@ from tercet.decomposition.registry import (
     add_decomposition,
     solve,
 )
+from tercet.decomposition.sidiwo import diagonalize_by_norms
 
 __all__ = [
     "DECOMPOSITIONS",
     "Decomposition",
     "add_decomposition",
     "combination",
+    "diagonalize_by_norms",
     "diagonalize_jointly",
     "joint",
     "pencil",
+    "sidiwo",
     "solve",
 ]

@@ -9,7 +9,7 @@ from numba import njit
 
 from tercet.flow import FloatArray, IntArray
 
-__all__ = ["pair_sums", "sweep_rotations"]
+__all__ = ["pair_sums", "rotate_pair", "sweep_rotations"]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -68,7 +68,6 @@ def sweep_rotations(
     float
         Largest absolute sine that was asked for.
     """
-    size = stack.shape[0]
     largest = 0.0
     for index in range(pivots.shape[0]):
         p = pivots[index, 0]
@@ -79,15 +78,35 @@ def sweep_rotations(
         if sine == 0.0:
             continue
         cosine = math.cos(angle)
-        for i in range(p):
-            _rotate(stack[i, p], stack[i, q], cosine, sine)
-        for i in range(p + 1, q):
-            _rotate(stack[p, i], stack[i, q], cosine, sine)
-        for i in range(q + 1, size):
-            _rotate(stack[p, i], stack[q, i], cosine, sine)
-        _rotate_block(stack[p, p], stack[q, q], stack[p, q], cosine, sine)
-        _rotate(rotation[p], rotation[q], cosine, sine)
+        rotate_pair(stack, rotation, p, q, cosine, sine)
     return largest
+
+
+@njit(cache=True, nogil=True)
+def rotate_pair(
+    stack: FloatArray, rotation: FloatArray, p: int, q: int, cosine: float, sine: float
+) -> None:
+    """Turn the pair p < q of every target by one angle, in place.
+
+    Parameters
+    ----------
+    stack : ndarray of shape (k, k, m)
+        Targets with the target index last; only the upper triangle is used.
+    rotation : ndarray of shape (k, k)
+        Transpose of the accumulated rotation: its rows are rotated.
+    p, q : int
+        The pair.
+    cosine, sine : float
+        Of the angle.
+    """
+    for i in range(p):
+        _rotate(stack[i, p], stack[i, q], cosine, sine)
+    for i in range(p + 1, q):
+        _rotate(stack[p, i], stack[i, q], cosine, sine)
+    for i in range(q + 1, stack.shape[0]):
+        _rotate(stack[p, i], stack[q, i], cosine, sine)
+    _rotate_block(stack[p, p], stack[q, q], stack[p, q], cosine, sine)
+    _rotate(rotation[p], rotation[q], cosine, sine)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -109,7 +128,7 @@ def _rotate_block(
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def pair_sums(targets: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Sums over the targets from which the angle of every pair follows.
+    """Sum over the targets what the angle of every pair follows from.
 
     Parameters
     ----------
