@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AlignmentError",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
@@ -21,6 +22,10 @@ class TercetError(Exception):
 
 class DataError(TercetError, ValueError):
     """The data cannot be used; the message names the place and the remedy."""
+
+
+class AlignmentError(DataError):
+    """Two views that must describe the same rows have different numbers of them."""
 
 
 class ParameterError(TercetError, ValueError):
