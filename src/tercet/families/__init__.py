@@ -15,17 +15,25 @@ from typing import TYPE_CHECKING, Any
 from tercet.flow import FAMILIES, Family
 
 if TYPE_CHECKING:
+    from tercet.families.bernoulli import Bernoulli as Bernoulli
     from tercet.families.counts import GammaPoisson as GammaPoisson
     from tercet.families.counts import Poisson as Poisson
+    from tercet.families.gaussian import SphericalGaussian as SphericalGaussian
+    from tercet.families.independent import (
+        IndependentComponents as IndependentComponents,
+    )
     from tercet.families.topics import LatentDirichlet as LatentDirichlet
     from tercet.families.topics import SingleTopic as SingleTopic
 
 __all__ = [
     "FAMILIES",
+    "Bernoulli",
     "GammaPoisson",
+    "IndependentComponents",
     "LatentDirichlet",
     "Poisson",
     "SingleTopic",
+    "SphericalGaussian",
 ]
 
 # Where each family lives and the name under which it is registered.
@@ -34,6 +42,12 @@ _HOMES = {
     "LatentDirichlet": ("tercet.families.topics", "latent-dirichlet"),
     "GammaPoisson": ("tercet.families.counts", "gamma-poisson"),
     "Poisson": ("tercet.families.counts", "poisson"),
+    "Bernoulli": ("tercet.families.bernoulli", "bernoulli"),
+    "SphericalGaussian": ("tercet.families.gaussian", "spherical-gaussian"),
+    "IndependentComponents": (
+        "tercet.families.independent",
+        "independent-components",
+    ),
 }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
 from tercet.flow import Equations, Factors, FloatArray, Parameters, Whitening
 from tercet.recovery import (
@@ -18,6 +19,8 @@ from tercet.recovery import (
 )
 
 __all__ = ["Topics", "recover_mixture", "recover_topics"]
+
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +117,8 @@ def recover_mixture(
 
     The weight is `c_j^2` with `E O c = M1`, and again `1 / lambda_j^2`;
     `details` has both. The center is `E o_j / c_j`, so that the mean of the
-    mixture is that of the data.
+    mixture is that of the data. Where the moments have `energy`, the sum of
+    `omega_j sigma_j^2 mu_j`, variances come out as well.
 
     Parameters
     ----------
@@ -168,4 +172,26 @@ def recover_mixture(
             moved, total, out=np.zeros_like(moved), where=total > 0
         ),
     }
-    return order_by_weight(Parameters(inside, weights, details=details))
+    variances = _recover_variances(scales.first, factors, whitening, equations)
+    return order_by_weight(
+        Parameters(inside, weights, variances=variances, details=details)
+    )
+
+
+def _recover_variances(
+    first: FloatArray, factors: Factors, whitening: Whitening, equations: Equations
+) -> FloatArray | None:
+    """Return `sigma_j^2 = r_j / c_j` with `V r` the whitened energy, or None."""
+    if equations.energy is None:
+        return None
+    whitened = whitening.coordinates.T @ equations.energy
+    coefficients = linalg.lstsq(factors.vectors, whitened)[0]
+    # A component without weight takes the mean variance.
+    overall = float(np.abs(coefficients).sum() / max(np.abs(first).sum(), _TINY))
+    variances = np.divide(
+        coefficients,
+        first,
+        out=np.full_like(first, overall),
+        where=np.abs(first) > 1e-8 * np.abs(first).max(),
+    )
+    return np.asarray(np.maximum(variances, 0.0))

@@ -45,6 +45,12 @@ class Equations:
         Slices of the third moment for the features in `slice_features`.
     slice_features : ndarray of shape (m,) or None
         Which features these are.
+    hollow : bool
+        Whether entries with a repeated feature are missing: zero here, another
+        number in the model (factorial moments of binary rows).
+    energy : ndarray of shape (p,) or None
+        `B' E[x (v.(x - E x))^2]` for directions v of nothing but noise
+        (spherical Gaussian).
     """
 
     first: FloatArray
@@ -55,6 +61,8 @@ class Equations:
     orthonormal: bool = True
     slices: FloatArray | None = None
     slice_features: IntArray | None = None
+    hollow: bool = False
+    energy: FloatArray | None = None
 
     @property
     def n_features(self) -> int:

@@ -124,7 +124,10 @@ def _solve_in_rounds(
     solve_once: Callable[[Equations], Solution],
 ) -> Solution:
     """Fill, solve, fill from the solution, and again."""
-    solution = solve_once(family.complete(equations, None, n_components))
+    filled = family.complete(equations, None, n_components)
+    solution = solve_once(filled)
+    if filled is equations:  # nothing was missing
+        return solution
     for _ in range(family.rounds):
         filled = family.complete(equations, solution.parameters, n_components)
         solution = solve_once(filled)
@@ -157,7 +160,7 @@ def decompose(
 
     Returns
     -------
-    Parameters
+    parameters : Parameters
         Centers, weights and what else the family has, by falling weight.
         `details` holds the whitening's verdict and the solver's outcome.
 

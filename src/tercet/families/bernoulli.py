@@ -1,0 +1,367 @@
+"""Mixtures of independent Bernoulli features: binary rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg, sparse
+
+from tercet.exceptions import ParameterError
+from tercet.families.draws import draw_bernoulli, draw_labels
+from tercet.families.population import (
+    SliceChoice,
+    check_components,
+    plant_equations,
+)
+from tercet.families.recovering import recover_mixture
+from tercet.families.settings import check_count
+from tercet.families.shifting import shift_moments
+from tercet.flow import (
+    Equations,
+    Factors,
+    FloatArray,
+    IntArray,
+    MomentPlan,
+    Moments,
+    Parameters,
+    Registry,
+    Whitening,
+)
+from tercet.moments.assembly import contract_table
+
+__all__ = ["Bernoulli"]
+
+_KINDS = Registry[str]("moments")
+for _name in ("completed", "factorial", "raw"):
+    _KINDS.add(_name, _name)
+
+# The diagonal is iterated until it moves by less than this share of itself; the
+# cap is far above what samples need.
+_TOLERANCE = 1e-10
+_MOST_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """A mixture of binary rows with independent features.
+
+    `M2 = sum_j omega_j mu_j mu_j'` and `M3 = sum_j omega_j mu_j^(x)3` hold for
+    distinct features only, as a one times itself is one. Raw moments keep what
+    rows show there, `mu` in place of `mu^2` (thesis 001, theorem 4.3.1, bounds
+    the bias); factorial moments are zero there, which is nearer for sparse
+    rows; completed moments fill in what the model says (method section 2).
+
+    Parameters
+    ----------
+    moments : {"completed", "factorial", "raw"}
+        What stands where a feature is repeated.
+    rounds : int
+        How often completed third moments are filled again from the parameters
+        that came out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.families import Bernoulli
+    >>> from tercet.flow import Parameters
+    >>> truth = Parameters(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.8, 0.2]))
+    >>> Bernoulli().population(truth).first
+    array([0.76, 0.24])
+    >>> rows, label = Bernoulli().sample(truth, 3, np.random.default_rng(0))
+    >>> rows.shape, label.shape
+    ((3, 2), (3,))
+    """
+
+    moments: str = "completed"
+    rounds: int = 3
+
+    name: ClassVar[str] = "bernoulli"
+    requirement: ClassVar[str] = "binary"
+
+    def __post_init__(self) -> None:
+        _KINDS[self.moments]
+        check_count("rounds", self.rounds, 0)
+
+    @property
+    def factorial(self) -> bool:
+        """Whether entries with a repeated feature are taken out."""
+        return self.moments != "raw"
+
+    @property
+    def plan(self) -> MomentPlan:
+        """Sums by rows."""
+        return MomentPlan("rows")
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Arguments that rebuild the family."""
+        return {"moments": self.moments, "rounds": self.rounds}
+
+    def equations(self, moments: Moments) -> Equations:
+        """Return raw or factorial moments; `complete` fills the latter."""
+        shifted = shift_moments(moments, 0.0, 0.0, 0.0, factorial=self.factorial)
+        return replace(shifted, hollow=self.factorial)
+
+    def complete(
+        self, equations: Equations, parameters: Parameters | None, n_components: int
+    ) -> Equations:
+        """Fill the entries in which a feature is repeated, inside the basis.
+
+        The diagonal of M2 becomes that of its best approximation of rank k,
+        which is iterated. The entries (i, i, l) of M3 become
+        `sum_j omega_j mu_ij^2 mu_lj`; they are a sum over features of
+        `b_i (x) b_i (x) t_i`, so that nothing larger than p^3 is formed.
+
+        Parameters
+        ----------
+        equations : Equations
+            Factorial moments; others are returned as they are.
+        parameters : Parameters or None
+            Estimate from which M3 is filled; None leaves M3 alone.
+        n_components : int
+            Rank k of the model.
+
+        Returns
+        -------
+        Equations
+            Completed moments.
+        """
+        if self.moments != "completed" or not equations.hollow:
+            return equations
+        diagonal = _iterate_diagonal(equations, parameters, n_components)
+        lift, pair = _add_diagonal(equations, diagonal)
+        third, slices = equations.third, equations.slices
+        if parameters is not None:
+            third = third + _fill_third(equations.basis, parameters)
+            slices = _fill_slices(equations, parameters)
+        return replace(
+            equations, lift=lift, pair=pair, third=third, slices=slices, hollow=False
+        )
+
+    def recover(
+        self, factors: Factors, whitening: Whitening, equations: Equations
+    ) -> Parameters:
+        """Return probabilities of a one, and weights."""
+        return recover_mixture(factors, whitening, equations, least=0.0, most=1.0)
+
+    def population(
+        self,
+        parameters: Parameters,
+        *,
+        basis: FloatArray | None = None,
+        slices: SliceChoice = None,
+    ) -> Equations:
+        """Return the moments of the model, with nothing missing.
+
+        Parameters
+        ----------
+        parameters : Parameters
+            Probabilities as columns, and weights.
+        basis : ndarray of shape (d, p) or None
+            Basis to express the moments in; None chooses one.
+        slices : "all", array of feature indices, or None
+            Features whose slices are wanted.
+
+        Returns
+        -------
+        Equations
+            `sum omega mu`, `sum omega mu mu'`, `sum omega mu^(x)3`, whatever
+            `moments` says.
+        """
+        self._check(parameters)
+        w = parameters.weights
+        return plant_equations(parameters.centers, w, w, w, basis=basis, slices=slices)
+
+    def expectation(
+        self,
+        parameters: Parameters,
+        *,
+        basis: FloatArray | None = None,
+        slices: SliceChoice = None,
+    ) -> Equations:
+        """Return what `equations` tends to as rows grow in number.
+
+        Parameters
+        ----------
+        parameters : Parameters
+            Probabilities as columns, and weights.
+        basis : ndarray of shape (d, p) or None
+            Basis to express the moments in; None chooses one.
+        slices : "all", array of feature indices, or None
+            Features whose slices are wanted.
+
+        Returns
+        -------
+        Equations
+            Moments that are hollow, or raw, where a feature is repeated.
+        """
+        full = self.population(parameters, basis=basis, slices=slices)
+        squares = parameters.centers**2 @ parameters.weights
+        if self.factorial:
+            lift, pair = _add_diagonal(full, -squares)
+            third = full.third - _fill_third(full.basis, parameters)
+            kept = _fill_slices(full, parameters, sign=-1.0)
+            return replace(
+                full, lift=lift, pair=pair, third=third, slices=kept, hollow=True
+            )
+        # Raw rows have E x_i x_l at (i, i, l) and E x_i at (i, i, i).
+        lift, pair = _add_diagonal(full, full.first - squares)
+        return replace(
+            full,
+            lift=lift,
+            pair=pair,
+            third=full.third + _raw_third(full, parameters),
+            slices=_raw_slices(full, parameters),
+        )
+
+    def sample(
+        self, parameters: Parameters, n_rows: int, rng: np.random.Generator
+    ) -> tuple[sparse.csr_array, IntArray]:
+        """Draw rows and the component of each.
+
+        Parameters
+        ----------
+        parameters : Parameters
+            Probabilities and weights.
+        n_rows : int
+            Number of rows.
+        rng : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        rows : csr_array of shape (n_rows, d)
+            Zeros and ones.
+        labels : ndarray of shape (n_rows,)
+            Component of each row.
+        """
+        self._check(parameters)
+        labels = draw_labels(parameters.weights, n_rows, rng)
+        return draw_bernoulli(labels, parameters.centers, rng), labels
+
+    def _check(self, parameters: Parameters) -> None:
+        check_components(parameters)
+        if parameters.centers.max() > 1.0:
+            raise ParameterError(
+                f"parameters.centers has the entry {parameters.centers.max():g}; "
+                "probabilities end at 1."
+            )
+
+
+# The pair moment ----------------------------------------------------------------
+
+
+def _add_diagonal(
+    equations: Equations, diagonal: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return `(M2 B, B' M2 B)` with a diagonal added to M2."""
+    basis = equations.basis
+    lift = equations.lift + diagonal[:, None] * basis
+    pair = equations.pair + basis.T @ (diagonal[:, None] * basis)
+    return lift, (pair + pair.T) / 2.0
+
+
+def _iterate_diagonal(
+    equations: Equations, parameters: Parameters | None, n_components: int
+) -> FloatArray:
+    """Return the diagonal that the best approximation of rank k has itself.
+
+    The model's `sum omega mu^2` lies between the square of the mean and the
+    mean, and so is every step kept.
+    """
+    least, most = equations.first**2, np.maximum(equations.first, 0.0)
+    diagonal = (
+        least if parameters is None else parameters.centers**2 @ parameters.weights
+    )
+    scale = float(np.linalg.norm(most))
+    gram = None if equations.orthonormal else equations.basis.T @ equations.basis
+    for _ in range(_MOST_STEPS):
+        lift, pair = _add_diagonal(equations, diagonal)
+        values, vectors = linalg.eigh(pair, gram)
+        kept = values[::-1][:n_components]
+        above = kept > 1e-12 * max(float(kept[0]), 0.0)
+        columns = lift @ vectors[:, ::-1][:, :n_components][:, above]
+        # With E = M2 U S^(-1/2), E E' is the approximation; U is unit in the
+        # metric of the basis.
+        approximation = (columns**2) @ (1.0 / kept[above])
+        following = np.clip(approximation, least, most)
+        moved = float(np.linalg.norm(following - diagonal))
+        diagonal = following
+        if moved <= _TOLERANCE * scale:
+            break
+    return diagonal
+
+
+# The third moment ---------------------------------------------------------------
+
+
+def _fill_third(basis: FloatArray, parameters: Parameters) -> FloatArray:
+    """Return the model's entries with a repeated feature, between the basis."""
+    centers, weights = parameters.centers, parameters.weights
+    inside = centers.T @ basis
+    cubes = centers**3 @ weights
+    # (i, i, i) is met in all three orders but is one entry.
+    table = (centers**2 * weights) @ inside - (2.0 / 3.0) * cubes[:, None] * basis
+    return contract_table(basis, table)
+
+
+def _fill_slices(
+    equations: Equations, parameters: Parameters, *, sign: float = 1.0
+) -> FloatArray | None:
+    """Return slices with the entries of a repeated feature added (or taken out)."""
+    if equations.slices is None or equations.slice_features is None:
+        return None
+    basis, features = equations.basis, equations.slice_features
+    centers, weights = parameters.centers, parameters.weights
+    # (i, i, r): a diagonal; (r, l, r) and (l, r, r): a row and a column.
+    diagonals = _weigh_products(basis, centers**2 * weights)
+    spread = np.tensordot(centers[features], diagonals, axes=(1, 0))
+    cross = (centers[features] ** 2 * weights) @ (centers.T @ basis)
+    cubes = centers[features] ** 3 @ weights
+    return np.asarray(
+        equations.slices + sign * _join_slices(basis[features], spread, cross, cubes)
+    )
+
+
+def _weigh_products(basis: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return `B' diag(c_j) B` for every column c_j, shape (k, p, p)."""
+    return np.stack([basis.T @ (basis * column[:, None]) for column in columns.T])
+
+
+def _join_slices(
+    rows: FloatArray, spread: FloatArray, cross: FloatArray, cubes: FloatArray
+) -> FloatArray:
+    outer = rows[:, :, None] * cross[:, None, :]
+    own = cubes[:, None, None] * rows[:, :, None] * rows[:, None, :]
+    return np.asarray(spread + outer + outer.transpose(0, 2, 1) - 2.0 * own)
+
+
+def _raw_third(full: Equations, parameters: Parameters) -> FloatArray:
+    """Return what raw moments add where a feature is repeated."""
+    centers, weights, basis = parameters.centers, parameters.weights, full.basis
+    inside = centers.T @ basis
+    bent = centers - centers**2
+    # (i, i, i): mu in place of mu^3, where the table puts three times
+    # mu (mu - mu^2).
+    own = (centers - centers**3) @ weights - 3.0 * (bent * centers) @ weights
+    table = (bent * weights) @ inside + own[:, None] * basis / 3.0
+    return contract_table(basis, table)
+
+
+def _raw_slices(full: Equations, parameters: Parameters) -> FloatArray | None:
+    """Return the slices of raw moments."""
+    if full.slices is None or full.slice_features is None:
+        return None
+    basis, features = full.basis, full.slice_features
+    centers, weights = parameters.centers, parameters.weights
+    bent = centers - centers**2
+    diagonals = _weigh_products(basis, bent * weights)
+    spread = np.tensordot(centers[features], diagonals, axes=(1, 0))
+    cross = (bent[features] * weights) @ (centers.T @ basis)
+    own = (centers - centers**3 - 3.0 * bent * centers)[features] @ weights
+    return np.asarray(
+        full.slices + _join_slices(basis[features], spread, cross, -own / 2.0)
+    )
