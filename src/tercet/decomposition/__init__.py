@@ -1,6 +1,6 @@
 """From the small whitened problem to its factors: algorithms behind one protocol."""
 
-from tercet.decomposition import combination, joint, pencil, sidiwo
+from tercet.decomposition import combination, joint, pencil, sidiwo, similarity
 from tercet.decomposition.joint_diagonalization import diagonalize_jointly
 from tercet.decomposition.registry import (
     DECOMPOSITIONS,
@@ -9,6 +9,7 @@ from tercet.decomposition.registry import (
     solve,
 )
 from tercet.decomposition.sidiwo import diagonalize_by_norms
+from tercet.decomposition.similarity_diagonalization import diagonalize_by_similarity
 
 __all__ = [
     "DECOMPOSITIONS",
@@ -16,9 +17,11 @@ __all__ = [
     "add_decomposition",
     "combination",
     "diagonalize_by_norms",
+    "diagonalize_by_similarity",
     "diagonalize_jointly",
     "joint",
     "pencil",
     "sidiwo",
+    "similarity",
     "solve",
 ]

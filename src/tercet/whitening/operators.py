@@ -104,9 +104,7 @@ def whiten_operator(
     return _whiten(values[::-1], basis @ vectors[:, ::-1], n_components)
 
 
-def _whiten(
-    spectrum: FloatArray, vectors: FloatArray, n_components: int
-) -> Whitening:
+def _whiten(spectrum: FloatArray, vectors: FloatArray, n_components: int) -> Whitening:
     check_rank(spectrum, n_components)
     eigenvalues = spectrum[:n_components].copy()
     leading = vectors[:, :n_components]

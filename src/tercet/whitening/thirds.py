@@ -37,9 +37,7 @@ def contract_modes(tensor: FloatArray, matrix: FloatArray) -> FloatArray:
     full = np.matmul(matrix.T, both)
     # Rounding leaves the orders of the indices slightly different.
     mean = full + full.transpose(0, 2, 1)
-    return np.asarray(
-        (mean + mean.transpose(1, 0, 2) + mean.transpose(2, 1, 0)) / 6.0
-    )
+    return np.asarray((mean + mean.transpose(1, 0, 2) + mean.transpose(2, 1, 0)) / 6.0)
 
 
 def whiten_third(equations: Equations, whitening: Whitening) -> Problem:
