@@ -1,8 +1,30 @@
 """Likelihood: steps that raise it, inference with fixed parameters, held-out scores."""
 
+from tercet.likelihood.densities import Density
+from tercet.likelihood.densities_discrete import Bernoulli, Multinomial, Poisson
+from tercet.likelihood.densities_gaussian import SphericalGaussian
 from tercet.likelihood.dirichlet import TopicRefinement, refine_topics
+from tercet.likelihood.expectation import RowSubset
+from tercet.likelihood.mixtures import (
+    STOPPING_RULES,
+    MixtureRefinement,
+    infer_mixture,
+    refine_mixture,
+    score_mixture,
+)
 
 __all__ = [
+    "STOPPING_RULES",
+    "Bernoulli",
+    "Density",
+    "MixtureRefinement",
+    "Multinomial",
+    "Poisson",
+    "RowSubset",
+    "SphericalGaussian",
     "TopicRefinement",
+    "infer_mixture",
+    "refine_mixture",
     "refine_topics",
+    "score_mixture",
 ]
