@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Generic, TypeVar
 
 from tercet.exceptions import ParameterError
@@ -20,6 +21,9 @@ class Registry(Generic[Entry]):
     ----------
     argument : str
         Name of the argument by which users choose, for error messages.
+    filled_by : str or None
+        Module that adds the entries; it is imported when somebody first looks.
+        So a lower room can offer names without importing the room above it.
 
     Examples
     --------
@@ -30,8 +34,9 @@ class Registry(Generic[Entry]):
     4
     """
 
-    def __init__(self, argument: str) -> None:
+    def __init__(self, argument: str, filled_by: str | None = None) -> None:
         self.argument = argument
+        self._filled_by = filled_by
         self._entries: dict[str, Entry] = {}
 
     def add(self, name: str, entry: Entry) -> None:
@@ -42,6 +47,7 @@ class Registry(Generic[Entry]):
 
     def __getitem__(self, name: str) -> Entry:
         """Return the entry, or say which names there are."""
+        self._fill()
         if name not in self._entries:
             known = ", ".join(repr(known) for known in self._entries)
             close = difflib.get_close_matches(str(name), self._entries, n=1)
@@ -53,12 +59,21 @@ class Registry(Generic[Entry]):
 
     def __contains__(self, name: object) -> bool:
         """Whether the name is known."""
+        self._fill()
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names in order of registration."""
+        self._fill()
         return iter(self._entries)
 
     def __len__(self) -> int:
         """Return the number of names."""
+        self._fill()
         return len(self._entries)
+
+    def _fill(self) -> None:
+        """Import the module that adds the entries, once."""
+        if self._filled_by is not None:
+            import_module(self._filled_by)
+            self._filled_by = None

@@ -82,9 +82,9 @@ class Family(Protocol):
         ...
 
 
-# Families by name. The room `families` fills it when the package is imported;
+# Families by name. The room `families` fills it when somebody first asks for one;
 # each entry builds a family from its settings, loading its module on first use.
-FAMILIES = Registry[Callable[..., Family]]("family")
+FAMILIES = Registry[Callable[..., Family]]("family", filled_by="tercet.families")
 
 
 @dataclass(frozen=True, eq=False)

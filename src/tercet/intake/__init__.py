@@ -8,6 +8,7 @@ from tercet.intake.execution import count_threads
 from tercet.intake.frames import read_names
 from tercet.intake.pairs import PairedBlock, PairedSource, open_pair
 from tercet.intake.requirements import Requirement
+from tercet.intake.seeds import make_generator
 from tercet.intake.sources import open_source
 from tercet.intake.thinning import ThinnedSource
 from tercet.intake.validation import validate_block, validate_weights
@@ -18,6 +19,7 @@ __all__ = [
     "Requirement",
     "ThinnedSource",
     "count_threads",
+    "make_generator",
     "open_pair",
     "open_source",
     "read_names",

@@ -19,6 +19,7 @@ from tercet.flow import (
     Problem,
     Whitening,
 )
+from tercet.intake import make_generator
 from tercet.whitening import whiten_pair, whiten_third
 
 __all__ = ["CompletingFamily", "Solution", "decompose", "solve_equations"]
@@ -181,7 +182,7 @@ def decompose(
             f"moments={moments!r} is not a Moments; collect it from rows with "
             "tercet.moments.collect(X, family, n_components)."
         )
-    rng = None if random_state is None else np.random.default_rng(random_state)
+    rng = None if random_state is None else make_generator(random_state)
     solution = solve_equations(
         moments.equations(),
         moments.family,

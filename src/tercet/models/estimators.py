@@ -53,17 +53,16 @@ from tercet.exceptions import (
     RankError,
 )
 from tercet.flow import Family, Moments, Outcome, Source, Status
-from tercet.intake import Requirement, count_threads, open_source
+from tercet.intake import Requirement, count_threads, make_generator, open_source
 from tercet.intake.memory import MemorySource
 from tercet.models.decomposing import Solution, solve_equations
 from tercet.models.facts import describe_model, render_html, render_text
 from tercet.models.files import save_model
 from tercet.moments import collect
 
-__all__ = ["MomentEstimator", "TercetEstimator", "check_number", "make_generator"]
+__all__ = ["MomentEstimator", "TercetEstimator", "check_number"]
 
 _LOG = logging.getLogger("tercet")
-_FIXED_SEED = 0
 
 
 class TercetEstimator(BaseEstimator):
@@ -349,38 +348,6 @@ class MomentEstimator(TercetEstimator, ABC):
             self.decomposition,
             rng=self._rng(),
         )
-
-
-def make_generator(random_state: Any) -> np.random.Generator:
-    """Return a generator of random numbers from what scikit-learn's users give.
-
-    Parameters
-    ----------
-    random_state : None, int, Generator or RandomState
-        None is a fixed seed: the same data then always give the same answer.
-
-    Returns
-    -------
-    numpy.random.Generator
-        A generator; a `Generator` is returned as it is.
-
-    Examples
-    --------
-    >>> from tercet.models.estimators import make_generator
-    >>> int(make_generator(None).integers(9)) == int(make_generator(0).integers(9))
-    True
-    """
-    if random_state is None:
-        return np.random.default_rng(_FIXED_SEED)
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"random_state={random_state!r} cannot seed a generator ({error}); give "
-            "None, a non-negative integer or a numpy.random.Generator."
-        ) from error
 
 
 def check_number(

@@ -18,7 +18,7 @@ from tercet.flow import (
     Registry,
     Source,
 )
-from tercet.intake import ThinnedSource, open_source
+from tercet.intake import ThinnedSource, make_generator, open_source
 from tercet.moments.passes import SumsPass, SumsState
 from tercet.moments.subspace import GRAM_LIMIT, draw_sketch, find_subspace
 
@@ -96,7 +96,8 @@ def collect(
     slices : "all", array of feature indices, or None
         Features whose whitened slices are to be collected as well.
     random_state : int, Generator or None
-        Seed of the starting block or sketch, and of three-word sampling.
+        Seed of the starting block or sketch, and of three-word sampling; None is
+        a fixed seed, so that the same rows always give the same sums.
     n_jobs : int or None
         Threads; None is one, -1 all.
     block_rows : int or None
@@ -121,7 +122,7 @@ def collect(
     _check_count("extra", extra, 0)
     _check_count("n_iterations", n_iterations, 0)
     _STRATEGIES[strategy]
-    rng = np.random.default_rng(random_state)
+    rng = make_generator(random_state)
     source = _open(X, family, sample_weight, n_jobs, block_rows)
     if n_components > source.n_features:
         raise ParameterError(
@@ -236,10 +237,8 @@ def _choose_basis(
     """Return a basis and whether it is orthonormal."""
     d = source.n_features
     if strategy == "auto":
-        if source.rereadable:
-            strategy = "exact" if d <= GRAM_LIMIT else "subspace"
-        else:
-            strategy = "sketch"
+        several = "exact" if d <= GRAM_LIMIT else "subspace"
+        strategy = several if source.rereadable else "sketch"
     if strategy != "sketch" and not source.rereadable:
         raise ParameterError(
             f"strategy={strategy!r} reads the rows several times, which an iterator "
@@ -270,7 +269,9 @@ def _choose_basis(
 def _check_count(name: str, value: int, least: int) -> None:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or value < least:
-        raise ParameterError(f"{name}={value!r} must be an integer of at least {least}.")
+        raise ParameterError(
+            f"{name}={value!r} must be an integer of at least {least}."
+        )
 
 
 def _check_basis(basis: FloatArray, n_features: int) -> tuple[FloatArray, bool]:

@@ -202,7 +202,9 @@ class SumsPass:
             third=np.zeros((p, p, p)),
             energy=np.zeros(d) if self.plan.energy else None,
             power=0.0,
-            slices=None if self.features is None else np.zeros((self.features.size, p, p)),
+            slices=None
+            if self.features is None
+            else np.zeros((self.features.size, p, p)),
         )
 
     def update(self, state: SumsState, block: Block) -> SumsState:
@@ -213,9 +215,11 @@ class SumsPass:
             add_block_cross(block, third_scale, projected, state.cross)
         add_triples(projected, third_scale, state.third)
         if state.energy is not None:
-            squares = np.asarray(block.rows.multiply(block.rows).sum(axis=1)).ravel() if (
-                block.is_sparse
-            ) else np.einsum("ij,ij->i", block.rows, block.rows)
+            squares = (
+                np.asarray(block.rows.multiply(block.rows).sum(axis=1)).ravel()
+                if (block.is_sparse)
+                else np.einsum("ij,ij->i", block.rows, block.rows)
+            )
             state.power += float(pair_scale @ squares)
             outside = squares - np.einsum("ia,ia->i", projected, projected)
             state.energy += weighted_total(block, pair_scale * outside)
@@ -243,7 +247,7 @@ class SumsPass:
             (left.slices, right.slices),
         ):
             if mine is not None and other is not None:
-                mine += other
+                np.add(mine, other, out=mine)
         return left
 
 
