@@ -18,9 +18,12 @@ from tercet.kernels.digamma import digamma, log_gamma, scaled_exp_digamma
 
 __all__ = [
     "absorb_words",
+    "bound_rows",
+    "infer_map_rows",
     "infer_variational_rows",
     "log_mass",
     "longest_row",
+    "predict_rows",
     "scatter_words",
     "step_variational_rows",
 ]
@@ -291,3 +294,120 @@ def infer_variational_rows(  # type: ignore[no-untyped-def]
         most = max(most, done)
         residual = max(residual, move)
     return most, residual
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def infer_map_rows(  # type: ignore[no-untyped-def]
+    data, indices, indptr, topics, concentration, tolerance, max_rounds, counts
+):
+    """Climb to the most probable proportions of each document, by EM.
+
+    The same loop as `infer_variational_rows` with weights `alpha + n` in place
+    of `exp(psi(alpha + n))`: it maximises the likelihood times
+    `prod_j theta_j^alpha_j`, the Dirichlet density in the softmax basis (MacKay
+    1998), which has its mode inside the simplex for every positive alpha.
+
+    Parameters
+    ----------
+    data, indices, indptr, topics, concentration, tolerance, max_rounds, counts
+        As in `infer_variational_rows`.
+    """
+    k = concentration.shape[0]
+    mass = np.empty(longest_row(indptr))
+    weights = np.empty(k)
+    pull = np.empty(k)
+    for i in range(indptr.shape[0] - 1):
+        for _ in range(max_rounds):
+            for j in range(k):
+                weights[j] = concentration[j] + counts[i, j]
+            absorb_words(
+                data, indices, indptr[i], indptr[i + 1], topics, weights, mass, pull
+            )
+            move = 0.0
+            tokens = 0.0
+            for j in range(k):
+                fresh = pull[j] * weights[j]
+                move += abs(fresh - counts[i, j])
+                tokens += fresh
+                counts[i, j] = fresh
+            if move <= tolerance * tokens:
+                break
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def bound_rows(data, indices, indptr, topics, concentration, counts, bounds, tokens):  # type: ignore[no-untyped-def]
+    """Write the evidence lower bound and the known tokens of each document.
+
+    Parameters
+    ----------
+    data, indices, indptr, topics, concentration
+        As in `step_variational_rows`.
+    counts : ndarray of shape (n, k)
+        Expected topic counts.
+    bounds : ndarray of shape (n,)
+        Result: lower bounds on the log-likelihoods.
+    tokens : ndarray of shape (n,)
+        Result: tokens of words that some topic knows.
+    """
+    k = concentration.shape[0]
+    mass = np.empty(longest_row(indptr))
+    dirichlet = np.empty(k)
+    weights = np.empty(k)
+    pull = np.empty(k)
+    unused = np.zeros(k)
+    constant = log_gamma(concentration.sum())
+    for j in range(k):
+        constant -= log_gamma(concentration[j])
+    for i in range(indptr.shape[0] - 1):
+        lo = indptr[i]
+        hi = indptr[i + 1]
+        for j in range(k):
+            dirichlet[j] = concentration[j] + counts[i, j]
+        shift = scaled_exp_digamma(dirichlet, weights)
+        absorb_words(data, indices, lo, hi, topics, weights, mass, pull)
+        known = 0.0
+        for p in range(lo, hi):
+            if mass[p - lo] > 0.0:
+                known += data[p]
+        tokens[i] = known
+        if known <= 0.0:
+            bounds[i] = 0.0
+            continue
+        total = dirichlet.sum()
+        psi_total = digamma(total)
+        bound = log_mass(data, lo, hi, mass) - known * (shift + psi_total)
+        bound += _document_bound(concentration, dirichlet, psi_total, 0.0, unused)
+        bounds[i] = bound - log_gamma(total) + constant
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def predict_rows(data, indices, indptr, topics, shares, values, tokens):  # type: ignore[no-untyped-def]
+    """Write `sum_w x_w log(topics[w] . shares)` and the known tokens of each row.
+
+    Parameters
+    ----------
+    data, indices, indptr : ndarray
+        CSR rows.
+    topics : ndarray of shape (d, k)
+        Probabilities of words under topics.
+    shares : ndarray of shape (n, k)
+        Topic proportions.
+    values : ndarray of shape (n,)
+        Result: log-probabilities.
+    tokens : ndarray of shape (n,)
+        Result: tokens of words that some topic knows.
+    """
+    k = shares.shape[1]
+    for i in range(indptr.shape[0] - 1):
+        value = 0.0
+        known = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            row = topics[indices[p]]
+            mass = 0.0
+            for j in range(k):
+                mass += row[j] * shares[i, j]
+            if mass > 0.0:
+                value += data[p] * math.log(mass)
+                known += data[p]
+        values[i] = value
+        tokens[i] = known

@@ -5,6 +5,8 @@ from tercet.likelihood.densities_discrete import Bernoulli, Multinomial, Poisson
 from tercet.likelihood.densities_gaussian import SphericalGaussian
 from tercet.likelihood.dirichlet import TopicRefinement, refine_topics
 from tercet.likelihood.expectation import RowSubset
+from tercet.likelihood.held_out import SCORES, HeldOutScore, score_topics
+from tercet.likelihood.inference import INFERENCES, infer_topics
 from tercet.likelihood.mixtures import (
     STOPPING_RULES,
     MixtureRefinement,
@@ -14,9 +16,12 @@ from tercet.likelihood.mixtures import (
 )
 
 __all__ = [
+    "INFERENCES",
+    "SCORES",
     "STOPPING_RULES",
     "Bernoulli",
     "Density",
+    "HeldOutScore",
     "MixtureRefinement",
     "Multinomial",
     "Poisson",
@@ -24,7 +29,9 @@ __all__ = [
     "SphericalGaussian",
     "TopicRefinement",
     "infer_mixture",
+    "infer_topics",
     "refine_mixture",
     "refine_topics",
     "score_mixture",
+    "score_topics",
 ]
