@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from tercet import whitening as whitening
     from tercet.models.decomposing import decompose as decompose
     from tercet.models.files import load as load
+    from tercet.models.latent_dirichlet import (
+        LatentDirichletAllocation as LatentDirichletAllocation,
+    )
+    from tercet.models.single_topic import SingleTopicModel as SingleTopicModel
 
 __all__ = [
+    "LatentDirichletAllocation",
+    "SingleTopicModel",
     "__version__",
     "datasets",
     "decompose",
@@ -62,6 +68,8 @@ _ROOMS = (
 
 # Where each public name lives; a room is its own home.
 _HOMES = {room: f"tercet.{room}" for room in _ROOMS} | {
+    "LatentDirichletAllocation": "tercet.models.latent_dirichlet",
+    "SingleTopicModel": "tercet.models.single_topic",
     "decompose": "tercet.models.decomposing",
     "load": "tercet.models.files",
 }

@@ -52,7 +52,7 @@ from tercet.exceptions import (
     ParameterError,
     RankError,
 )
-from tercet.flow import Family, Moments, Outcome, Source, Status
+from tercet.flow import Equations, Family, Moments, Outcome, Source, Status
 from tercet.intake import Requirement, count_threads, make_generator, open_source
 from tercet.intake.memory import MemorySource
 from tercet.models.decomposing import Solution, solve_equations
@@ -341,8 +341,12 @@ class MomentEstimator(TercetEstimator, ABC):
     def _solve(self, moments: Moments, family: Family | None = None) -> Solution:
         """Go from sums to parameters with the chosen decomposition."""
         family = family or self._family()
+        return self._solve_equations(moments.with_family(family).equations(), family)
+
+    def _solve_equations(self, equations: Equations, family: Family) -> Solution:
+        """Go from the moments of a model to its parameters."""
         return solve_equations(
-            moments.with_family(family).equations(),
+            equations,
             family,
             self.n_components,
             self.decomposition,

@@ -94,7 +94,7 @@ def save_model(model: Any, path: str | PathLike[str]) -> None:
     >>> import pathlib, tempfile
     >>> import numpy as np
     >>> import tercet
-    >>> X = np.random.default_rng(0).poisson(1.0, size=(80, 6))
+    >>> X = np.random.default_rng(0).poisson(2.0, size=(80, 6))
     >>> model = tercet.SingleTopicModel(2).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(pathlib.Path(folder) / "topics.safetensors")

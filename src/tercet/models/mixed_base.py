@@ -1,0 +1,85 @@
+"""Topic models whose documents mix topics: inference and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tercet.flow import FloatArray, Outcome, Parameters, Source
+from tercet.likelihood import refine_topics
+from tercet.likelihood.dirichlet import VariationalPass
+from tercet.models.topic_base import TopicModel
+
+__all__ = ["MixedTopicModel"]
+
+
+class MixedTopicModel(TopicModel):
+    """Base of models whose documents have topic proportions.
+
+    Given its length, a document of gamma-Poisson topics with one rate is a
+    document of latent Dirichlet allocation with `concentration_ = shapes`, so
+    that both share steps, inference and scores.
+
+    Examples
+    --------
+    >>> from tercet.models.mixed_base import MixedTopicModel
+    >>> MixedTopicModel.score_methods[0]
+    'bound'
+    """
+
+    transform_methods: ClassVar[tuple[str, ...]] = (
+        "variational",
+        "map",
+        "gibbs",
+        "linear",
+    )
+    score_methods: ClassVar[tuple[str, ...]] = (
+        "bound",
+        "completion",
+        "left-to-right",
+    )
+
+    concentration_: FloatArray
+
+    def _refine_shares(
+        self, source: Source, start: Parameters, steps: int | None, *, free: bool
+    ) -> tuple[Parameters, Outcome, Mapping[str, Any]]:
+        """Make variational steps; `free` lets the Dirichlet parameters move."""
+        alpha = start.concentration
+        refined = refine_topics(
+            source,
+            start.centers,
+            start.weights if alpha is None else alpha,
+            steps=steps,
+            update_concentration=free,
+        )
+        alpha = refined.concentration
+        weights = alpha / alpha.sum() if free else refined.shares
+        if not free:
+            alpha = alpha.sum() * weights
+        notes = {"bound": refined.history, "shares": refined.shares}
+        parameters = Parameters(refined.centers, weights, concentration=alpha)
+        return parameters, refined.outcome, notes
+
+    def _infer(self, source: Source, method: str) -> FloatArray:  # noqa: ARG002
+        work = VariationalPass(
+            np.ascontiguousarray(self.components_.T),
+            self.concentration_,
+            first_rounds=50,
+        )
+        counts = np.asarray(source.run(work).counts, dtype=np.float64)
+        counts = counts + self.concentration_
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    def _score(self, source: Source, method: str) -> float:  # noqa: ARG002
+        work = VariationalPass(
+            self._known_centers(), self.concentration_, first_rounds=50
+        )
+        totals = source.run(work).totals
+        from scipy.special import gammaln
+
+        alpha = self.concentration_
+        constant = gammaln(alpha.sum()) - gammaln(alpha).sum()
+        return float((totals[0] + totals[3] * constant) / max(totals[1], 1.0))
