@@ -14,7 +14,16 @@ import numpy as np
 from scipy import sparse
 
 from tercet.flow import Block, MomentPlan
-from tercet.moments import DiagonalPass, PairPass, SumsPass, TallyPass
+from tercet.intake import PairedBlock
+from tercet.moments import (
+    CrossPass,
+    DiagonalPass,
+    PairPass,
+    SumsPass,
+    TallyPass,
+    TiltedPass,
+    ViewsPass,
+)
 
 N_FEATURES, WIDTH = 6, 3
 
@@ -76,6 +85,50 @@ def cut_rows(data: WeightedRows, start: int, stop: int) -> Block:
     return Block(data.rows[start:stop], start, weights)
 
 
+@dataclass(frozen=True)
+class WeightedPairs:
+    """Pairs of rows with a weight each."""
+
+    first: Any
+    second: Any
+    weights: np.ndarray | None
+
+
+def draw_count_pairs(rng: np.random.Generator, n_rows: int) -> WeightedPairs:
+    """Draw pairs of sparse counts with weights, zero weights among them."""
+    first, second = draw_weighted_counts(rng, n_rows), draw_counts(rng, n_rows)
+    return WeightedPairs(first.rows, second.rows, first.weights)
+
+
+def draw_mixed_pairs(rng: np.random.Generator, n_rows: int) -> WeightedPairs:
+    """Draw pairs of dense values and dense counts."""
+    values = rng.standard_normal((n_rows, N_FEATURES)) - 1.0
+    return WeightedPairs(values, draw_dense_counts(rng, n_rows).rows, None)
+
+
+def cut_pairs(data: WeightedPairs, start: int, stop: int) -> PairedBlock:
+    """Cut a block of pairs."""
+    weights = None if data.weights is None else data.weights[start:stop]
+    rows = slice(start, stop)
+    return PairedBlock(data.first[rows], start, weights, second=data.second[rows])
+
+
+def tilted_case(kinds: tuple[str, str], draw: Any) -> PassCase:
+    """Build a case of `TiltedPass`."""
+
+    def build(rng: np.random.Generator) -> TiltedPass:
+        bases = draw_basis(rng), draw_basis(rng)
+        points = rng.standard_normal((2, 4, N_FEATURES))
+        return TiltedPass(
+            (points[0], points[1, :2]),
+            bases,
+            (np.full(WIDTH, 0.3), np.zeros(WIDTH)),
+            kinds,
+        )
+
+    return PassCase(build, draw, cut_pairs)
+
+
 def draw_basis(rng: np.random.Generator) -> np.ndarray:
     """Draw directions that are not orthonormal."""
     return rng.standard_normal((N_FEATURES, WIDTH))
@@ -121,4 +174,21 @@ PASSES: dict[str, PassCase] = {
     "diagonals, dense": PassCase(
         lambda rng: DiagonalPass(draw_basis(rng), LENGTH), draw_dense_counts, cut_rows
     ),
+    "products with a cross-covariance": PassCase(
+        lambda rng: CrossPass(draw_basis(rng), np.ones(WIDTH), 1, N_FEATURES),
+        draw_count_pairs,
+        cut_pairs,
+    ),
+    "pairs of views": PassCase(
+        lambda rng: ViewsPass((draw_basis(rng), draw_basis(rng)), (np.ones(3),) * 2),
+        draw_count_pairs,
+        cut_pairs,
+    ),
+    "pairs of views, dense": PassCase(
+        lambda rng: ViewsPass((draw_basis(rng), draw_basis(rng)), (np.ones(3),) * 2),
+        draw_mixed_pairs,
+        cut_pairs,
+    ),
+    "tilted pairs": tilted_case(("counts", "counts"), draw_count_pairs),
+    "tilted pairs, mixed": tilted_case(("reals", "counts"), draw_mixed_pairs),
 }
