@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tercet import recovery as recovery
     from tercet import whitening as whitening
     from tercet.models.decomposing import decompose as decompose
+    from tercet.models.discrete_ica import DiscreteICA as DiscreteICA
     from tercet.models.files import load as load
     from tercet.models.latent_dirichlet import (
         LatentDirichletAllocation as LatentDirichletAllocation,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tercet.models.single_topic import SingleTopicModel as SingleTopicModel
 
 __all__ = [
+    "DiscreteICA",
     "LatentDirichletAllocation",
     "SingleTopicModel",
     "__version__",
@@ -68,6 +70,7 @@ _ROOMS = (
 
 # Where each public name lives; a room is its own home.
 _HOMES = {room: f"tercet.{room}" for room in _ROOMS} | {
+    "DiscreteICA": "tercet.models.discrete_ica",
     "LatentDirichletAllocation": "tercet.models.latent_dirichlet",
     "SingleTopicModel": "tercet.models.single_topic",
     "decompose": "tercet.models.decomposing",

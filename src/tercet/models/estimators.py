@@ -58,6 +58,7 @@ from tercet.intake.memory import MemorySource
 from tercet.models.decomposing import Solution, solve_equations
 from tercet.models.facts import describe_model, render_html, render_text
 from tercet.models.files import save_model
+from tercet.models.passing import LaterSource
 from tercet.moments import collect
 
 __all__ = ["MomentEstimator", "TercetEstimator", "check_number"]
@@ -270,7 +271,7 @@ class MomentEstimator(TercetEstimator, ABC):
         known: Moments | None = getattr(self, "moments_", None)
         source = self._open_rows(X, sample_weight, reset=known is None)
         if known is None:
-            moments = self._collect(source, strategy="sketch")
+            moments = self._collect(source, strategy="sketch", partial=True)
         else:
             moments = known + self._collect_more(source, known)
         self._remember(moments)
@@ -313,7 +314,9 @@ class MomentEstimator(TercetEstimator, ABC):
         self._learn(moments)
         return self
 
-    def _collect(self, source: Source, *, strategy: str | None = None) -> Moments:
+    def _collect(
+        self, source: Source, *, strategy: str | None = None, partial: bool = False
+    ) -> Moments:
         """Collect the sums of a source against a fresh basis."""
         self._say("collecting moments")
         return collect(
@@ -322,16 +325,18 @@ class MomentEstimator(TercetEstimator, ABC):
             self.n_components,
             strategy=strategy or self.strategy,  # type: ignore[arg-type]
             random_state=self._rng(),
+            partial=partial,
         )
 
     def _collect_more(self, source: Source, known: Moments) -> Moments:
         """Collect the sums of a source against the basis of earlier sums."""
         return collect(
-            source,
+            LaterSource(source, known.n_rows),
             known.family,
             min(self.n_components, known.n_features),
             basis=known.basis,
             random_state=self._rng(),
+            partial=True,
         )
 
     def _remember(self, moments: Moments) -> None:

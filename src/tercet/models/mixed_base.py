@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from tercet.flow import FloatArray, Outcome, Parameters, Source
-from tercet.likelihood import refine_topics
-from tercet.likelihood.dirichlet import VariationalPass
+from tercet.likelihood import infer_topics, refine_topics, score_topics
 from tercet.models.topic_base import TopicModel
 
 __all__ = ["MixedTopicModel"]
@@ -63,23 +60,20 @@ class MixedTopicModel(TopicModel):
         parameters = Parameters(refined.centers, weights, concentration=alpha)
         return parameters, refined.outcome, notes
 
-    def _infer(self, source: Source, method: str) -> FloatArray:  # noqa: ARG002
-        work = VariationalPass(
-            np.ascontiguousarray(self.components_.T),
+    def _infer(self, source: Source, method: str) -> FloatArray:
+        return infer_topics(
+            source,
+            self.components_.T,
             self.concentration_,
-            first_rounds=50,
+            method=method,
+            rng=self._rng(),
         )
-        counts = np.asarray(source.run(work).counts, dtype=np.float64)
-        counts = counts + self.concentration_
-        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
-    def _score(self, source: Source, method: str) -> float:  # noqa: ARG002
-        work = VariationalPass(
-            self._known_centers(), self.concentration_, first_rounds=50
-        )
-        totals = source.run(work).totals
-        from scipy.special import gammaln
-
-        alpha = self.concentration_
-        constant = gammaln(alpha.sum()) - gammaln(alpha).sum()
-        return float((totals[0] + totals[3] * constant) / max(totals[1], 1.0))
+    def _score(self, source: Source, method: str) -> float:
+        return score_topics(
+            source,
+            self._known_centers(),
+            self.concentration_,
+            method=method,
+            rng=self._rng(),
+        ).per_token

@@ -1,18 +1,20 @@
-"""Small passes: two in one reading of the rows, and the lengths of rows."""
+"""Small passes: two in one reading, lengths of rows, rows that follow others."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from tercet.flow import Block, FloatArray, Pass
+from tercet.flow import Block, FloatArray, Pass, Source
 
-__all__ = ["BothPass", "LengthPass", "Lengths"]
+__all__ = ["BothPass", "LaterSource", "LengthPass", "Lengths"]
 
 Left = TypeVar("Left")
 Right = TypeVar("Right")
+State = TypeVar("State")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,3 +104,62 @@ class LengthPass:
         """Put the blocks of both together."""
         left.pieces.extend(right.pieces)
         return left
+
+
+class LaterSource:
+    """The rows of a source, numbered from a later start on.
+
+    What is drawn at random for a row depends on its number, so that batches
+    which follow each other are treated as the parts of one table.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    start : int
+        Number of the first one.
+
+    Examples
+    --------
+    >>> from tercet.intake import open_source
+    >>> from tercet.models.passing import LaterSource
+    >>> [block.start for block in LaterSource(open_source([[1, 2]]), 7).blocks()]
+    [7]
+    """
+
+    def __init__(self, source: Source, start: int) -> None:
+        self.n_features = source.n_features
+        self.feature_names = source.feature_names
+        self.rereadable = source.rereadable
+        self.requirement: Any = getattr(source, "requirement", None)
+        self._source = source
+        self._start = int(start)
+
+    def run(self, work: Pass[State]) -> State:
+        """Run a pass over every row and return its final state."""
+        return self._source.run(_LaterPass(work, self._start))
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows block by block, in order."""
+        for block in self._source.blocks():
+            yield replace(block, start=block.start + self._start)
+
+
+@dataclass(frozen=True, eq=False)
+class _LaterPass(Generic[State]):
+    """Another pass, which is shown blocks with a later start."""
+
+    work: Pass[State]
+    start: int
+
+    def initial(self) -> State:
+        """Return the identity of the other pass."""
+        return self.work.initial()
+
+    def update(self, state: State, block: Block) -> State:
+        """Show the other pass a block."""
+        return self.work.update(state, replace(block, start=block.start + self.start))
+
+    def merge(self, left: State, right: State) -> State:
+        """Merge as the other pass does."""
+        return self.work.merge(left, right)

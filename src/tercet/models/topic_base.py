@@ -123,7 +123,7 @@ class TopicModel(
         # Two tokens of a document are independent given its topics, so that the
         # first sums are all that word frequencies need.
         self.feature_shares_ = moments.first[0] / moments.first[0].sum()
-        self.mean_length_ = float(moments.lengths[0] / max(moments.n_rows, 1))
+        self.mean_length_ = _mean_length(moments)
         self.outcome_ = solution.factors.outcome
         self.n_iter_ = solution.factors.outcome.iterations
         self.diagnostics_ = diagnose_solution(solution, moments) | notes
@@ -228,7 +228,7 @@ class TopicModel(
         tally = source.run(TallyPass(source.n_features, MomentPlan("length")))
         self.__dict__.pop("moments_", None)
         self.n_samples_seen_ = tally.n_rows
-        self.mean_length_ = float(tally.lengths[0] / max(tally.n_rows, 1))
+        self.mean_length_ = float(tally.first[0].sum() / tally.total_weight)
         self.feature_shares_ = tally.first[0] / tally.first[0].sum()
         self._adopt(start)
         self.diagnostics_ = {"short_documents": tally.short}
@@ -268,8 +268,8 @@ class TopicModel(
         self._family()
 
     def _warn_of_short(self) -> None:
-        short = self.diagnostics_["short_documents"]
-        if short[2] > _MANY_SHORT * self.n_samples_seen_:
+        short = self.diagnostics_.get("short_documents")
+        if short is not None and short[2] > _MANY_SHORT * self.n_samples_seen_:
             warnings.warn(
                 f"{int(short[2])} of {self.n_samples_seen_} documents have fewer than "
                 "three tokens; they say nothing about triples of words. Join short "
@@ -456,6 +456,13 @@ class TopicModel(
     def _describe(self) -> dict[str, Any]:
         """Add the short documents to what is told of the model."""
         return {"short_documents": self.diagnostics_.get("short_documents")}
+
+
+def _mean_length(moments: Moments) -> float:
+    """Return the mean number of tokens of a row."""
+    if moments.family.plan.weighting in ("length", "rows"):
+        return float(moments.first[0].sum() / moments.total_weight)
+    return float(moments.lengths[0] / max(moments.n_rows, 1))
 
 
 def _choose(name: str, value: str | None, choices: tuple[str, ...]) -> str:

@@ -65,6 +65,7 @@ def collect(
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     block_rows: int | None = None,
+    partial: bool = False,
 ) -> Moments:
     """Collect the sums from which a model with up to `n_components` can be learned.
 
@@ -102,6 +103,9 @@ def collect(
         Threads; None is one, -1 all.
     block_rows : int or None
         Rows a block; None chooses a size that suits the cache.
+    partial : bool
+        Whether other sums will be added, so that these rows alone need not
+        have three tokens anywhere.
 
     Returns
     -------
@@ -139,7 +143,12 @@ def collect(
         )
     features = _check_features(slices, source.n_features)
     return collect_against(
-        source, family, directions, orthonormal=orthonormal, features=features
+        source,
+        family,
+        directions,
+        orthonormal=orthonormal,
+        features=features,
+        partial=partial,
     )
 
 
@@ -150,6 +159,7 @@ def collect_against(
     *,
     orthonormal: bool,
     features: IntArray | None = None,
+    partial: bool = False,
 ) -> Moments:
     """Collect sums against a basis in one reading of a source.
 
@@ -165,6 +175,8 @@ def collect_against(
         Whether they are orthonormal.
     features : ndarray of shape (m,) or None
         Features whose slices are wanted.
+    partial : bool
+        Whether other sums will be added; see `collect`.
 
     Returns
     -------
@@ -178,7 +190,7 @@ def collect_against(
         correction=1.0 if family.factorial else 0.0,
     )
     state = source.run(work)
-    _check_tokens(state, by_tokens=family.plan.by_tokens)
+    _check_tokens(state, by_tokens=family.plan.by_tokens and not partial)
     tally = state.tally
     return Moments(
         family=family,
