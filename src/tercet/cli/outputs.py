@@ -5,10 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,55 +13,12 @@ import click
 import numpy as np
 
 from tercet.exceptions import ParameterError
+from tercet.storage import replace_file
 
 __all__ = ["format_json", "format_table", "guard_cell", "replace_file", "write_table"]
 
 # A spreadsheet takes a cell that begins so for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-
-
-@contextmanager
-def replace_file(target: Path) -> Iterator[Path]:
-    """Give a path beside the target, and rename it to the target at the end.
-
-    On an error or an interrupt the part is deleted and the target stays as it was.
-
-    Parameters
-    ----------
-    target : Path
-        Where the file shall be.
-
-    Yields
-    ------
-    Path
-        Where to write it.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from tercet.cli.outputs import replace_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     target = pathlib.Path(folder) / "a.txt"
-    ...     with replace_file(target) as part:
-    ...         _ = part.write_text("done")
-    ...     target.read_text()
-    'done'
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(
-        prefix=f".{target.name}.", suffix=".part", dir=target.parent
-    )
-    os.close(handle)
-    part = Path(name)
-    try:
-        yield part
-        # mkstemp makes files that only their owner can read.
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o666 & ~mask)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def format_json(value: Any) -> str:

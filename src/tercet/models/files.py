@@ -27,14 +27,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from importlib import import_module
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,6 +41,7 @@ from safetensors.numpy import save_file
 
 from tercet.exceptions import FileFormatError, ParameterError, TercetError
 from tercet.flow import FAMILIES, Family, Moments, Outcome, Status, Verdict
+from tercet.storage import replace_file
 
 __all__ = ["MODELS", "RECORDS", "load", "save_model"]
 
@@ -126,13 +125,8 @@ def save_model(model: Any, path: str | PathLike[str]) -> None:
         "header": header,
         "checksum": _check_sum(header, arrays),
     }
-    target = Path(path)
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
+    with replace_file(path) as part:
         save_file(arrays, part, metadata=metadata)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def load(path: str | PathLike[str]) -> Any:

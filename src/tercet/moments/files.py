@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from safetensors.numpy import save_file
 
 from tercet.exceptions import FileFormatError
 from tercet.flow import FAMILIES, Moments
+from tercet.storage import replace_file
 
 __all__ = ["load_moments", "save_moments"]
 
@@ -63,11 +63,9 @@ def save_moments(moments: Moments, path: str | PathLike[str]) -> None:
         "version": str(_VERSION),
         "header": json.dumps(header, ensure_ascii=False),
     }
-    target = Path(path)
-    part = target.with_name(target.name + ".part")
     contiguous = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
-    save_file(contiguous, part, metadata=metadata)
-    part.replace(target)
+    with replace_file(path) as part:
+        save_file(contiguous, part, metadata=metadata)
 
 
 def load_moments(path: str | PathLike[str]) -> Moments:
@@ -105,7 +103,13 @@ def load_moments(path: str | PathLike[str]) -> Moments:
         return _rebuild(json.loads(metadata["header"]), arrays)
     except FileNotFoundError:
         raise
-    except (SafetensorError, KeyError, TypeError, json.JSONDecodeError, OSError) as error:
+    except (
+        SafetensorError,
+        KeyError,
+        TypeError,
+        json.JSONDecodeError,
+        OSError,
+    ) as error:
         raise FileFormatError(
             f"{path} does not hold Tercet moments, or is damaged ({error})."
         ) from error
