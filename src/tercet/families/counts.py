@@ -320,7 +320,7 @@ def _remove_bias(plugged: Equations, n_rows: float) -> Equations:
     """
     if n_rows <= 2.0:
         raise DataError(
-            f"X has {n_rows:g} rows (sum of the weights), but unbiased cumulants need "
+            f"X has {n_rows:g} sample(s) (sum of the weights); unbiased cumulants need "
             "more than two; give weights that count rows, or use unbiased=False."
         )
     big = n_rows**2 / ((n_rows - 1.0) * (n_rows - 2.0))

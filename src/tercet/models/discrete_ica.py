@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from tercet.exceptions import ParameterError
 from tercet.families import GammaPoisson
 from tercet.flow import Family, FloatArray, Outcome, Parameters, Source
-from tercet.intake import Requirement
 from tercet.models.mixed_base import MixedTopicModel
 
 __all__ = ["DiscreteICA"]
@@ -82,7 +81,6 @@ class DiscreteICA(MixedTopicModel):
     array([20., 20.])
     """
 
-    requirement: ClassVar[Requirement] = Requirement.INTEGERS
     fitted_state: ClassVar[tuple[str, ...]] = (
         *MixedTopicModel.fitted_state,
         "rate_",

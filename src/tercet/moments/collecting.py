@@ -330,6 +330,7 @@ def _check_tokens(state: SumsState, *, by_tokens: bool) -> None:
         raise DataError("X has no rows (or all weights are zero); give at least one.")
     if by_tokens and tally.masses[2] <= 0.0:
         raise DataError(
-            f"All {tally.n_rows} documents have fewer than three tokens, so there are "
-            "no triples to learn from; join short documents or use longer ones."
+            f"All {tally.n_rows} documents (over {tally.first.shape[1]} feature(s)) have "
+            "fewer than three tokens, so there are no triples to learn from; join short "
+            "documents or use longer ones."
         )
