@@ -1,6 +1,18 @@
 """From the small whitened problem to its factors: algorithms behind one protocol."""
 
-from tercet.decomposition import combination, joint, pencil, sidiwo, similarity
+from tercet.decomposition import (
+    alternating,
+    combination,
+    joint,
+    least_squares,
+    pencil,
+    power,
+    projections,
+    sidiwo,
+    similarity,
+    svtd,
+)
+from tercet.decomposition.congruence import diagonalize_by_congruence
 from tercet.decomposition.joint_diagonalization import diagonalize_jointly
 from tercet.decomposition.registry import (
     DECOMPOSITIONS,
@@ -15,13 +27,19 @@ __all__ = [
     "DECOMPOSITIONS",
     "Decomposition",
     "add_decomposition",
+    "alternating",
     "combination",
+    "diagonalize_by_congruence",
     "diagonalize_by_norms",
     "diagonalize_by_similarity",
     "diagonalize_jointly",
     "joint",
+    "least_squares",
     "pencil",
+    "power",
+    "projections",
     "sidiwo",
     "similarity",
     "solve",
+    "svtd",
 ]
