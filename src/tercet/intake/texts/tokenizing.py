@@ -10,6 +10,7 @@ Nothing is pickled.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
@@ -18,10 +19,18 @@ import sys
 import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from itertools import filterfalse
 from typing import Any, BinaryIO, NamedTuple
 
-__all__ = ["Numbered", "Tokenizer", "pack_strings", "serve", "unpack_strings"]
+__all__ = [
+    "DEFAULT_PATTERN",
+    "Numbered",
+    "Tokenizer",
+    "pack_strings",
+    "read_frame",
+    "serve",
+    "unpack_strings",
+    "write_frame",
+]
 
 DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
 
@@ -32,7 +41,7 @@ _NONE = -1
 class Numbered(NamedTuple):
     """Words of some documents, as numbers.
 
-    Parameters
+    Attributes
     ----------
     new_words : list of str
         Words that have not been seen before, in the order of their numbers.
@@ -115,8 +124,8 @@ lengths=array('q', [3, 2]))
             tokens = self._find(_fold(text, self._lowercase, self._accents))
         if self._forms is None:
             return tokens
-        words = filterfalse(_is_none, map(self._forms.__getitem__, tokens))
-        return _join_ngrams(list(words), self._sizes)
+        forms = map(self._forms.__getitem__, tokens)
+        return _join_ngrams([form for form in forms if form is not None], self._sizes)
 
 
 class _Forms(dict[str, str | None]):
@@ -186,10 +195,6 @@ class _Numbers(dict[str, int]):
         return new
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 def _fold_ascii(lowercase: bool) -> bytes:
     """Return a table that turns all but word characters into spaces."""
     table = bytearray(b" " * 256)
@@ -224,14 +229,9 @@ def _join_ngrams(words: list[str], sizes: range) -> list[str]:
 def _load_stemmer(language: str | None) -> Callable[[str], str] | None:
     if language is None:
         return None
-    try:
-        from Stemmer import Stemmer
-    except ImportError:
-        from snowballstemmer import stemmer
+    from snowballstemmer import stemmer
 
-        find_stem: Callable[[str], str] = stemmer(language).stemWord
-    else:
-        find_stem = Stemmer(language).stemWord
+    find_stem: Callable[[str], str] = stemmer(language).stemWord
     return find_stem
 
 
@@ -331,4 +331,5 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 if __name__ == "__main__":
     # An interrupt is for the process that asks; this one ends with its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    with contextlib.suppress(BrokenPipeError):
+        serve(sys.stdin.buffer, sys.stdout.buffer)

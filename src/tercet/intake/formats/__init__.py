@@ -1,0 +1,1 @@
+"""Files of texts, tables and counts, each read in bounded memory."""
