@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tercet.families.independent import (
         IndependentComponents as IndependentComponents,
     )
+    from tercet.families.three_views import ThreeViews as ThreeViews
     from tercet.families.topics import LatentDirichlet as LatentDirichlet
     from tercet.families.topics import SingleTopic as SingleTopic
 
@@ -34,6 +35,7 @@ __all__ = [
     "Poisson",
     "SingleTopic",
     "SphericalGaussian",
+    "ThreeViews",
 ]
 
 # Where each family lives and the name under which it is registered.
@@ -48,6 +50,7 @@ _HOMES = {
         "tercet.families.independent",
         "independent-components",
     ),
+    "ThreeViews": ("tercet.families.three_views", "three-views"),
 }
 
 

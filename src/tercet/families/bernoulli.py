@@ -53,6 +53,8 @@ class Bernoulli:
     rows show there, `mu` in place of `mu^2` (thesis 001, theorem 4.3.1, bounds
     the bias); factorial moments are zero there, which is nearer for sparse
     rows; completed moments fill in what the model says (method section 2).
+    `ThreeViews("bernoulli")` learns the same model from moments across three
+    views of the features, where no feature is repeated.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ class Bernoulli:
         What stands where a feature is repeated.
     rounds : int
         How often completed third moments are filled again from the parameters
-        that came out.
+        that came out; with zero only pair moments are completed.
 
     Examples
     --------

@@ -113,7 +113,7 @@ def solve_equations(
         parameters = family.recover(factors, whitening, current)
         return Solution(parameters, current, whitening, problem, factors)
 
-    if not isinstance(family, CompletingFamily) or family.rounds == 0:
+    if not isinstance(family, CompletingFamily):
         return solve_once(equations)
     return _solve_in_rounds(equations, family, n_components, solve_once)
 

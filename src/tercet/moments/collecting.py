@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,13 +22,31 @@ from tercet.intake import ThinnedSource, make_generator, open_source
 from tercet.moments.passes import SumsPass, SumsState
 from tercet.moments.subspace import GRAM_LIMIT, draw_sketch, find_subspace
 
-__all__ = ["Strategy", "collect", "collect_against", "resolve_family"]
+__all__ = ["BasisChooser", "Strategy", "collect", "collect_against", "resolve_family"]
 
 Strategy: TypeAlias = Literal["auto", "subspace", "exact", "sketch"]
 
 _STRATEGIES = Registry[str]("strategy")
 for _name in ("auto", "subspace", "exact", "sketch"):
     _STRATEGIES.add(_name, _name)
+
+
+@runtime_checkable
+class BasisChooser(Protocol):
+    """A family whose basis must have a form of its own."""
+
+    def choose_basis(
+        self,
+        source: Source,
+        n_components: int,
+        *,
+        sketch: bool,
+        extra: int,
+        n_iterations: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """Return an orthonormal basis (d, p)."""
+        ...
 
 
 def resolve_family(family: Family | str) -> Family:
@@ -257,6 +275,16 @@ def _choose_basis(
             "cannot do; use strategy='sketch', or pass a callable that gives the "
             "blocks anew each time."
         )
+    if isinstance(family, BasisChooser):
+        chosen = family.choose_basis(
+            source,
+            n_components,
+            sketch=strategy == "sketch",
+            extra=extra,
+            n_iterations=n_iterations,
+            rng=rng,
+        )
+        return chosen, True
     if strategy == "sketch":
         width = 2 * (n_components + extra)
         if width >= d:
