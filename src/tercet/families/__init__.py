@@ -50,7 +50,7 @@ _HOMES = {
         "tercet.families.independent",
         "independent-components",
     ),
-    "ThreeViews": ("tercet.families.three_views", "three-views"),
+    "ThreeViews": ("tercet.families.three_views", "three-view"),
 }
 
 

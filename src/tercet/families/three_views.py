@@ -112,7 +112,7 @@ class ThreeViews:
     mixture: str = "bernoulli"
     seed: int = 0
 
-    name: ClassVar[str] = "three-views"
+    name: ClassVar[str] = "three-view"
     factorial: ClassVar[bool] = False
     # Nothing is estimated from parameters, so that one filling is enough.
     rounds: ClassVar[int] = 0
@@ -326,7 +326,7 @@ def _columns_of_views(basis: FloatArray, labels: IntArray) -> list[IntArray]:
     if np.any(touched.sum(axis=0) != 1) or not touched.any(axis=1).all():
         raise ParameterError(
             "basis mixes the three views, so that moments across views cannot be told "
-            "from those inside; collect with family='three-views' and no basis."
+            "from those inside; collect with family='three-view' and no basis."
         )
     return [np.flatnonzero(row) for row in touched]
 
