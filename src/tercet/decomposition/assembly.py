@@ -59,6 +59,8 @@ def assemble_factors(
     """
     lengths = np.linalg.norm(vectors, axis=0)
     directions = vectors / np.where(lengths > 0.0, lengths, 1.0)
+    if not lengths.all():
+        directions = _replace_zeros(directions, lengths == 0.0)
     values: FloatArray = measure_cubes(third, directions)
     if not orthogonal:
         gram = (directions.T @ directions) ** 3
@@ -75,6 +77,16 @@ def assemble_factors(
         rows=rows,
         notes=dict(notes or {}),
     )
+
+
+def _replace_zeros(
+    directions: FloatArray, dead: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+) -> FloatArray:
+    """Point columns without a direction to where no other column does."""
+    replaced = directions.copy()
+    left = np.linalg.svd(directions)[0]
+    replaced[:, dead] = left[:, left.shape[1] - np.count_nonzero(dead) :]
+    return replaced
 
 
 def measure_cubes(third: FloatArray, vectors: FloatArray) -> FloatArray:
