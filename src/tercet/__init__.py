@@ -21,19 +21,28 @@ if TYPE_CHECKING:
     from tercet import models as models
     from tercet import moments as moments
     from tercet import recovery as recovery
+    from tercet import report as report
     from tercet import whitening as whitening
+    from tercet.models.bernoulli_mixture import BernoulliMixture as BernoulliMixture
     from tercet.models.decomposing import decompose as decompose
     from tercet.models.discrete_ica import DiscreteICA as DiscreteICA
     from tercet.models.files import load as load
+    from tercet.models.gaussian_mixture import (
+        SphericalGaussianMixture as SphericalGaussianMixture,
+    )
     from tercet.models.latent_dirichlet import (
         LatentDirichletAllocation as LatentDirichletAllocation,
     )
+    from tercet.models.poisson_mixture import PoissonMixture as PoissonMixture
     from tercet.models.single_topic import SingleTopicModel as SingleTopicModel
 
 __all__ = [
+    "BernoulliMixture",
     "DiscreteICA",
     "LatentDirichletAllocation",
+    "PoissonMixture",
     "SingleTopicModel",
+    "SphericalGaussianMixture",
     "__version__",
     "datasets",
     "decompose",
@@ -48,6 +57,7 @@ __all__ = [
     "models",
     "moments",
     "recovery",
+    "report",
     "whitening",
 ]
 
@@ -65,14 +75,18 @@ _ROOMS = (
     "models",
     "moments",
     "recovery",
+    "report",
     "whitening",
 )
 
 # Where each public name lives; a room is its own home.
 _HOMES = {room: f"tercet.{room}" for room in _ROOMS} | {
+    "BernoulliMixture": "tercet.models.bernoulli_mixture",
     "DiscreteICA": "tercet.models.discrete_ica",
     "LatentDirichletAllocation": "tercet.models.latent_dirichlet",
+    "PoissonMixture": "tercet.models.poisson_mixture",
     "SingleTopicModel": "tercet.models.single_topic",
+    "SphericalGaussianMixture": "tercet.models.gaussian_mixture",
     "decompose": "tercet.models.decomposing",
     "load": "tercet.models.files",
 }
