@@ -208,7 +208,7 @@ def test_short_documents_are_counted_and_refused_only_when_all_are() -> None:
     X = np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 0], [2, 1, 1], [0, 3, 1]])
     assert collect(X, "single-topic", 1, random_state=0).short.tolist() == [1, 2, 3]
     with pytest.raises(
-        DataError, match="All 3 documents .* have fewer than three tokens"
+        DataError, match=r"All 3 documents .* have fewer than three tokens"
     ):
         collect(X[:3], "single-topic", 1)
 
