@@ -155,7 +155,9 @@ def recover_mixture(
     """
     scales = recover_scales(factors, whitening, equations)
     by_first = scales.first**2 / scales.pair
-    by_third = scales.pair**3 / scales.third**2
+    # A component without a third moment has no weight that could be told.
+    with np.errstate(divide="ignore"):
+        by_third = scales.pair**3 / scales.third**2
     weights = recover_weights(by_first)
     # The column is s_j mu_j with s_j = c_j / g_j; where noise made c vanish
     # the weight's root stands in for it.

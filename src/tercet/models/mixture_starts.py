@@ -131,12 +131,7 @@ def start_by_splits(
     while len(groups) < n_components:
         open_groups = [g for g in groups if g.splittable and g.scatter > least]
         if not open_groups:
-            raise RankError(
-                f"n_components={n_components}, but the rows fall into "
-                f"{len(groups)} different groups only, however they are split; ask "
-                f"for {len(groups)} components at most.",
-                len(groups),
-            )
+            raise _refuse(n_components, len(groups))
         group = max(open_groups, key=lambda g: g.scatter)
         parts = _split(source, group, family, density)
         if parts is None:
@@ -146,6 +141,17 @@ def start_by_splits(
         place = next(i for i, g in enumerate(groups) if g is group)
         groups[place : place + 1] = parts
     return _conclude(groups, density)
+
+
+def _refuse(wanted: int, found: int) -> RankError:
+    """Return an error for rows that cannot be split any more."""
+    groups = "are all alike" if found == 1 else f"fall into {found} groups only"
+    most = f"{found} component{'s' if found > 1 else ''}"
+    return RankError(
+        f"n_components={wanted}, but the rows {groups}, however they are split; ask for "
+        f"{most} at most.",
+        found,
+    )
 
 
 def _conclude(groups: list[_Group], density: Density) -> Parameters:

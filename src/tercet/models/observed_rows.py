@@ -187,12 +187,8 @@ def solve_observed(
     first = observed.means
     pair = _collect_pairs(source, first)
     d = source.n_features
-    nothing = np.zeros((0, 0, 0))
-    whole = Equations(first, pair, pair, nothing, np.eye(d), hollow=True)
-    # The basis is that of completed moments, whatever the family says.
-    filled_pair = Bernoulli().complete(whole, None, n_components).pair
     width = min(n_components + _EXTRA, d)
-    vectors = linalg.eigh(filled_pair, subset_by_index=[d - width, d - 1])[1]
+    vectors = linalg.eigh(pair, subset_by_index=[d - width, d - 1])[1]
     basis = np.ascontiguousarray(vectors[:, ::-1])
     lift = pair @ basis
     inside = basis.T @ lift
