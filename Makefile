@@ -54,7 +54,6 @@ lint: style types contracts ## style, types and import contracts
 style: $(STAMPS)/lint
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(VENV)/bin/numpydoc lint $(shell find src -name '*.py')
 
 types: $(STAMPS)/lint
 	$(RUN) -m mypy

@@ -42,6 +42,12 @@ class PairedBlock(Block):
 
     Parameters
     ----------
+    rows : csr_array or ndarray of shape (n, d1)
+        Rows in the first view.
+    start : int
+        Index of the first row in the whole source.
+    weights : ndarray of shape (n,) or None
+        Row weights; None means one each.
     second : csr_array or ndarray of shape (n, d2)
         The same rows in the second view.
     """
