@@ -20,6 +20,7 @@ from tercet.families import (
     Poisson,
     SingleTopic,
     SphericalGaussian,
+    ThreeViews,
 )
 from tercet.flow import FloatArray, Parameters
 from tercet.whitening import whiten_pair, whiten_third
@@ -106,6 +107,11 @@ def independent_components(size: int, rng: np.random.Generator, d: int) -> Case:
     return Case(IndependentComponents(), truth, ("centers", "weights", "variances"))
 
 
+def three_view(size: int, rng: np.random.Generator, d: int) -> Case:
+    truth = Parameters(rng.beta(0.5, 1.5, (d, size)), draw_weights(size, rng))
+    return Case(ThreeViews("bernoulli"), truth, ("centers", "weights"))
+
+
 FAMILY_CASES: dict[str, Callable[[int, np.random.Generator, int], Case]] = {
     "single-topic": single_topic,
     "latent-dirichlet": latent_dirichlet,
@@ -114,6 +120,7 @@ FAMILY_CASES: dict[str, Callable[[int, np.random.Generator, int], Case]] = {
     "bernoulli": bernoulli,
     "spherical-gaussian": spherical_gaussian,
     "independent-components": independent_components,
+    "three-view": three_view,
 }
 
 
