@@ -9,8 +9,10 @@ only, so that there may be more of them than features.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from tercet.exceptions import RankError
 from tercet.flow import Block, Family, FloatArray, IntArray, Parameters, Source
@@ -114,7 +116,9 @@ def start_by_splits(
 
     Examples
     --------
-    >>> import numpy as np
+
+    import numpy as np
+    from scipy import sparse
     >>> from tercet.families import SphericalGaussian
     >>> from tercet.intake import open_source
     >>> from tercet.likelihood import SphericalGaussian as Density
@@ -172,14 +176,12 @@ def _split(
 ) -> list[_Group] | None:
     """Return the two parts of a group, or None if its rows are all alike."""
     own = MappedSource(source, lambda block: weigh_block(block, group.members))
-    for find in (_find_by_moments, _find_by_feature):
-        start = find(own, group, family)
-        if start is None:
-            continue
-        parts = _divide(source, own, group, start, density)
+    start = _find_by_moments(own, group, family)
+    if start is not None:
+        parts = _divide_by_likelihood(source, own, group, start, density)
         if parts is not None:
             return parts
-    return None
+    return _divide_by_feature(source, group)
 
 
 def _find_by_moments(own: Source, group: _Group, family: Family) -> Parameters | None:
@@ -193,20 +195,38 @@ def _find_by_moments(own: Source, group: _Group, family: Family) -> Parameters |
         return None
 
 
-def _find_by_feature(own: Source, group: _Group, family: Family) -> Parameters | None:  # noqa: ARG001
-    """Return the means of the rows below and above that of the feature that varies most."""
+@dataclass(frozen=True, eq=False)
+class _ColumnPass:
+    """The values of one feature, by the first row of each block."""
+
+    feature: int
+
+    def initial(self) -> list[tuple[int, FloatArray]]:
+        return []
+
+    def update(
+        self, state: list[tuple[int, FloatArray]], block: Block
+    ) -> list[tuple[int, FloatArray]]:
+        column: Any = block.rows[:, [self.feature]]
+        values = column.toarray() if sparse.issparse(column) else column
+        state.append((block.start, np.ravel(values)))
+        return state
+
+    def merge(
+        self, left: list[tuple[int, FloatArray]], right: list[tuple[int, FloatArray]]
+    ) -> list[tuple[int, FloatArray]]:
+        return left + right
+
+
+def _divide_by_feature(source: Source, group: _Group) -> list[_Group] | None:
+    """Return the rows below and above the mean of the feature that varies most."""
     feature = int(np.argmax(group.spread))
-    if group.spread[feature] <= 0.0:
-        return None
-    deviation = np.zeros_like(group.center)
-    deviation[feature] = np.sqrt(group.spread[feature])
-    centers = np.column_stack([group.center - deviation, group.center + deviation])
-    return Parameters(
-        centers, np.full(2, 0.5), variances=np.full(2, group.spread.mean())
-    )
+    pieces = source.run(_ColumnPass(feature))
+    values = np.concatenate([part for _, part in sorted(pieces, key=lambda p: p[0])])
+    return _part(source, group, values > group.center[feature])
 
 
-def _divide(
+def _divide_by_likelihood(
     source: Source,
     own: Source,
     group: _Group,
@@ -223,7 +243,11 @@ def _divide(
     posterior = infer_mixture(
         own, density, refined.centers, refined.weights, variances=refined.variances
     )
-    second = posterior[:, 1] > 0.5
+    return _part(source, group, posterior[:, 1] > 0.5)
+
+
+def _part(source: Source, group: _Group, second: Any) -> list[_Group] | None:
+    """Return the rows of a group on either side, unless one side is empty."""
     labels = np.where(group.members > 0.0, second, 2).astype(np.int64)
     parts = _measure(source, labels, 3)[:2]
     return parts if all(part.weight > 0.0 for part in parts) else None
