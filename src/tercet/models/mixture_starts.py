@@ -116,9 +116,7 @@ def start_by_splits(
 
     Examples
     --------
-
-    import numpy as np
-    from scipy import sparse
+    >>> import numpy as np
     >>> from tercet.families import SphericalGaussian
     >>> from tercet.intake import open_source
     >>> from tercet.likelihood import SphericalGaussian as Density
