@@ -16,13 +16,20 @@ if TYPE_CHECKING:
     from tercet import exceptions as exceptions
     from tercet import families as families
     from tercet import flow as flow
+    from tercet import hierarchy as hierarchy
     from tercet import intake as intake
     from tercet import likelihood as likelihood
     from tercet import models as models
     from tercet import moments as moments
+    from tercet import plotting as plotting
     from tercet import recovery as recovery
     from tercet import report as report
     from tercet import whitening as whitening
+    from tercet.hierarchy.bisecting import BisectingMoments as BisectingMoments
+    from tercet.hierarchy.topics import TopicTree as TopicTree
+    from tercet.intake.corpus import CorpusReader as CorpusReader
+    from tercet.intake.corpus import read as read
+    from tercet.intake.texts.pipelines import TextPipeline as TextPipeline
     from tercet.models.bernoulli_mixture import BernoulliMixture as BernoulliMixture
     from tercet.models.decomposing import decompose as decompose
     from tercet.models.discrete_ica import DiscreteICA as DiscreteICA
@@ -38,11 +45,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BernoulliMixture",
+    "BisectingMoments",
+    "CorpusReader",
     "DiscreteICA",
     "LatentDirichletAllocation",
     "PoissonMixture",
     "SingleTopicModel",
     "SphericalGaussianMixture",
+    "TextPipeline",
+    "TopicTree",
     "__version__",
     "datasets",
     "decompose",
@@ -51,11 +62,14 @@ __all__ = [
     "exceptions",
     "families",
     "flow",
+    "hierarchy",
     "intake",
     "likelihood",
     "load",
     "models",
     "moments",
+    "plotting",
+    "read",
     "recovery",
     "report",
     "whitening",
@@ -70,10 +84,12 @@ _ROOMS = (
     "exceptions",
     "families",
     "flow",
+    "hierarchy",
     "intake",
     "likelihood",
     "models",
     "moments",
+    "plotting",
     "recovery",
     "report",
     "whitening",
@@ -82,13 +98,18 @@ _ROOMS = (
 # Where each public name lives; a room is its own home.
 _HOMES = {room: f"tercet.{room}" for room in _ROOMS} | {
     "BernoulliMixture": "tercet.models.bernoulli_mixture",
+    "BisectingMoments": "tercet.hierarchy.bisecting",
     "DiscreteICA": "tercet.models.discrete_ica",
     "LatentDirichletAllocation": "tercet.models.latent_dirichlet",
     "PoissonMixture": "tercet.models.poisson_mixture",
     "SingleTopicModel": "tercet.models.single_topic",
     "SphericalGaussianMixture": "tercet.models.gaussian_mixture",
+    "TopicTree": "tercet.hierarchy.topics",
+    "CorpusReader": "tercet.intake.corpus",
+    "TextPipeline": "tercet.intake.texts.pipelines",
     "decompose": "tercet.models.decomposing",
     "load": "tercet.models.files",
+    "read": "tercet.intake.corpus",
 }
 
 
