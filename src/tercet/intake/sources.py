@@ -105,7 +105,10 @@ def open_source(
             requirement=wanted,
             n_threads=n_threads,
             block_rows=block_rows,
-            feature_names=_read_given_names(feature_names),
+            # Readers of files know the names of their columns.
+            feature_names=_read_given_names(
+                feature_names or getattr(X, "feature_names", None)
+            ),
         )
         _check_names(feature_names, source.n_features)
         return source

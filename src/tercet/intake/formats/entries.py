@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tercet.exceptions import FileFormatError
 from tercet.flow import IntArray
 from tercet.intake.formats.stores import RowStore
 
@@ -16,6 +17,7 @@ __all__ = ["EntryRows"]
 
 _ENTRY = np.dtype([("row", "<i8"), ("column", "<i4"), ("value", "<f8")])
 _BLOCK_ENTRIES = 1 << 19
+_EMPTY_ROWS = 1 << 20
 _MEMORY_BYTES = 64 << 20
 
 
@@ -57,6 +59,7 @@ class EntryRows:
         self._file: BinaryIO | None = None
         self._counts: IntArray = np.zeros(1024, dtype=np.int64)
         self._n_rows = 0
+        self._n_entries = 0
 
     def add(self, rows: IntArray, columns: IntArray, values: NDArray[Any]) -> None:
         """Take some entries."""
@@ -65,6 +68,7 @@ class EntryRows:
         entries = np.empty(len(rows), dtype=_ENTRY)
         entries["row"], entries["column"], entries["value"] = rows, columns, values
         self._n_rows = max(self._n_rows, int(rows.max()) + 1)
+        self._n_entries += len(rows)
         if self._file is None:
             rising = rows[0] >= self._last and bool(np.all(rows[1:] >= rows[:-1]))
             if rising:
@@ -86,6 +90,11 @@ class EntryRows:
             Rows of the matrix; None ends with the last row that has an entry.
         """
         n_rows = self._n_rows if n_rows is None else n_rows
+        if n_rows > _EMPTY_ROWS and n_rows > 100 * (self._n_entries + 1):
+            raise FileFormatError(
+                f"The file claims {n_rows:,} rows but has {self._n_entries:,} entries; "
+                "its sizes are damaged."
+            )
         if self._file is None:
             self._emit(self._join(), n_rows)
             return

@@ -8,8 +8,9 @@ import io
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,6 +22,7 @@ __all__ = [
     "is_gzip",
     "iterate_chunks",
     "iterate_lines",
+    "metering",
     "open_bytes",
     "open_text",
     "unzipped_path",
@@ -64,6 +66,68 @@ def is_gzip(path: Path) -> bool:
         return stream.read(2) == b"\x1f\x8b"
 
 
+_METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def metering(advance: Callable[[int], None]) -> Iterator[None]:
+    """Tell a function how many bytes of files are read meanwhile, as they are read.
+
+    Parameters
+    ----------
+    advance : callable
+        Takes a number of bytes.
+
+    Yields
+    ------
+    None
+        Nothing; readers need not know.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> from tercet.intake.formats.opening import metering, open_bytes
+    >>> seen = []
+    >>> path = pathlib.Path(__file__)
+    >>> with metering(seen.append), open_bytes(path) as stream:
+    ...     text = stream.read()
+    >>> sum(seen) == len(text)
+    True
+    """
+    token = _METER.set(advance)
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+
+
+class _MeteredFile(io.FileIO):
+    """A file that tells how much of it has been read."""
+
+    def __init__(self, path: Path, advance: Callable[[int], None]) -> None:
+        super().__init__(path, "rb")
+        self._advance = advance
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer."""
+        n_read = super().readinto(buffer) or 0
+        self._advance(n_read)
+        return n_read
+
+    def readall(self) -> bytes:
+        """Read what is left."""
+        data = super().readall() or b""
+        self._advance(len(data))
+        return data
+
+
+def _open_metered(path: Path) -> Any:
+    advance = _METER.get()
+    if advance is None:
+        return path.open("rb")
+    return io.BufferedReader(_MeteredFile(path, advance), 1 << 16)
+
+
 @contextmanager
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
     """Open a file for reading, through gzip where it is zipped.
@@ -87,7 +151,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
     b'\"\"\"'
     """
     with ExitStack() as stack:
-        stream: Any = stack.enter_context(path.open("rb"))
+        stream: Any = stack.enter_context(_open_metered(path))
         if is_gzip(path):
             stream = stack.enter_context(gzip.GzipFile(fileobj=stream))
         try:

@@ -223,8 +223,7 @@ def _pick(
     def pick(number: int, row: dict[str, Any]) -> _Item | None:
         text = row.get(request.text)
         if not isinstance(text, str):
-            kind = "no" if text is None else f"{type(text).__name__}, not text, in"
-            problems.add(number, f"{kind} column {request.text!r}")
+            problems.add(number, _describe_lack(request.text, text, row))
             return None
         identity = None
         if request.ids is not None:
@@ -236,6 +235,15 @@ def _pick(
         return identity, text, [row.get(name) for name in request.columns]
 
     return pick
+
+
+def _describe_lack(name: str, value: Any, row: dict[str, Any]) -> str:
+    if value is not None:
+        return f"{type(value).__name__}, not text, in column {name!r}"
+    if name in row:
+        return f"nothing in column {name!r}"
+    shown = ", ".join(repr(key[:30]) for key in list(row)[:8])
+    return f"no column {name!r} (there are: {shown})"
 
 
 def _iterate_json(

@@ -99,7 +99,9 @@ class RowStore:
         """Share of the cells that hold an entry."""
         return self.n_entries / max(1, self.n_rows * self.n_columns)
 
-    def add(self, indptr: IntArray, indices: IntArray, values: NDArray[Any]) -> None:
+    def add(
+        self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]
+    ) -> None:
         """Put rows in; columns are unique within a row."""
         if len(indices):
             self._largest = max(self._largest, int(indices.max()))
@@ -163,7 +165,7 @@ class RowStore:
             rows.has_canonical_format = True
             yield rows
 
-    def _count(self, indices: IntArray, values: NDArray[Any]) -> None:
+    def _count(self, indices: NDArray[Any], values: NDArray[Any]) -> None:
         while self._largest >= len(self._rows_with):
             grown = 2 * len(self._rows_with)
             self._rows_with = np.pad(self._rows_with, (0, grown - len(self._rows_with)))
