@@ -11,7 +11,7 @@ from tercet.exceptions import DataError
 from tercet.flow import Block, FloatArray, Pass
 from tercet.intake.execution import run_shares, share_evenly
 from tercet.intake.requirements import Requirement
-from tercet.intake.tables import Table
+from tercet.intake.tables import SparseTable, Table
 from tercet.intake.validation import Audit, validate_block
 
 __all__ = ["MemorySource", "choose_block_rows"]
@@ -95,6 +95,16 @@ class MemorySource:
         audit = Audit()
         yield from self._cut(range(0, self.n_rows, self.block_rows), audit)
         self._conclude([audit])
+
+    def whole_sparse(self) -> Block | None:
+        """Return all rows as one block without a copy, or None for dense rows."""
+        if not isinstance(self._table, SparseTable):
+            return None
+        audit = Audit()
+        for _ in self._cut(range(0, self.n_rows, self.block_rows), audit):
+            pass
+        self._conclude([audit])
+        return Block(self._table.cut(0, self.n_rows), 0, self._weights)
 
     def _limits(self, start: int) -> tuple[int, int]:
         return start, min(start + self.block_rows, self.n_rows)
