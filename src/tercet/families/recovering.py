@@ -154,14 +154,16 @@ def recover_mixture(
     array([0.8, 0.2])
     """
     scales = recover_scales(factors, whitening, equations)
-    by_first = scales.first**2 / scales.pair
+    # Where noise made a squared length negative, that of unit vectors serves.
+    pair = np.where(scales.pair > 0.0, scales.pair, 1.0)
+    by_first = scales.first**2 / pair
     # A component without a third moment has no weight that could be told.
     with np.errstate(divide="ignore"):
-        by_third = scales.pair**3 / scales.third**2
+        by_third = pair**3 / scales.third**2
     weights = recover_weights(by_first)
     # The column is s_j mu_j with s_j = c_j / g_j; where noise made c vanish
     # the weight's root stands in for it.
-    length = np.sqrt(weights / scales.pair)
+    length = np.sqrt(weights / pair)
     centers = scales.columns / length if factors.rows is None else factors.rows
     inside = np.clip(centers, least, most)
     moved = np.abs(inside - centers).sum(axis=0)
