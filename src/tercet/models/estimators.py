@@ -53,7 +53,13 @@ from tercet.exceptions import (
     RankError,
 )
 from tercet.flow import Equations, Family, Moments, Outcome, Source, Status
-from tercet.intake import Requirement, count_threads, make_generator, open_source
+from tercet.intake import (
+    Requirement,
+    count_threads,
+    make_generator,
+    open_source,
+    read,
+)
 from tercet.intake.memory import MemorySource
 from tercet.models.decomposing import Solution, solve_equations
 from tercet.models.facts import describe_model, render_html, render_text
@@ -80,6 +86,7 @@ class TercetEstimator(BaseEstimator):
     fitted_state: ClassVar[tuple[str, ...]] = (
         "n_features_in_",
         "feature_names_in_",
+        "text_pipeline_",
         "n_samples_seen_",
         "n_iter_",
         "outcome_",
@@ -101,6 +108,7 @@ class TercetEstimator(BaseEstimator):
         self, X: Any, sample_weight: ArrayLike | None = None, *, reset: bool
     ) -> Source:
         """Open X, and record or check the number and the names of its features."""
+        X = self._take_texts(X, reset=reset)
         given = isinstance(X, Source)
         source = open_source(
             X,
@@ -122,6 +130,19 @@ class TercetEstimator(BaseEstimator):
         else:
             self._match_names(source, reset=reset)
         return source
+
+    def _take_texts(self, X: Any, *, reset: bool) -> Any:
+        """Remember how texts were counted, or count texts as they were at the fit."""
+        if reset:
+            pipeline = getattr(X, "text_pipeline", None)
+            self.__dict__.pop("text_pipeline_", None)
+            if pipeline is not None:
+                self.text_pipeline_ = pipeline.settings()
+            return X
+        texts = isinstance(X, list | tuple) and X and isinstance(X[0], str)
+        if texts and hasattr(self, "text_pipeline_"):
+            return read(X, like=self, n_jobs=1)
+        return X
 
     def _match_names(self, source: Source, *, reset: bool) -> None:
         """Record or check the features of rows that come in blocks."""
