@@ -14,6 +14,7 @@ from tercet.decomposition import (
 )
 from tercet.decomposition.congruence import diagonalize_by_congruence
 from tercet.decomposition.joint_diagonalization import diagonalize_jointly
+from tercet.decomposition.perturbation import PerturbationBound, bound_perturbation
 from tercet.decomposition.registry import (
     DECOMPOSITIONS,
     Decomposition,
@@ -26,8 +27,10 @@ from tercet.decomposition.similarity_diagonalization import diagonalize_by_simil
 __all__ = [
     "DECOMPOSITIONS",
     "Decomposition",
+    "PerturbationBound",
     "add_decomposition",
     "alternating",
+    "bound_perturbation",
     "combination",
     "diagonalize_by_congruence",
     "diagonalize_by_norms",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tercet.decomposition.assembly import assemble_factors
@@ -22,9 +24,13 @@ from tercet.decomposition.validation import (
     require_positive,
 )
 from tercet.flow import Factors, FloatArray, Outcome, Problem, Status
-from tercet.kernels.norms import sum_norms, sweep_norms
+from tercet.kernels.norms import sum_norms, sum_pair, sweep_norms
 
 __all__ = ["diagonalize_by_norms", "measure_norms", "solve_sidiwo"]
+
+_CLOSED_FORM = Outcome(Status.EXACT, 0, 0.0, "Closed form for two components.")
+# Sums of squares outside of these have lost digits.
+_SMALLEST, _LARGEST = 1e-280, 1e300
 
 
 def diagonalize_by_norms(
@@ -66,16 +72,15 @@ def diagonalize_by_norms(
     >>> np.allclose(np.abs(rotation), np.abs(turn)), outcome.status.value
     (True, 'exact')
     """
-    stack = check_stack(targets)
     require_count("max_sweeps", max_sweeps)
     require_positive("tolerance", tolerance)
+    if np.shape(targets)[1:] == (2, 2):
+        return _turn_two(targets), _CLOSED_FORM
+    stack = check_stack(targets)
     size = stack.shape[1]
     if size == 1:
         return np.eye(1), Outcome(Status.EXACT, 0, 0.0, "One component.")
     stack = 0.5 * (stack + stack.transpose(0, 2, 1))
-    if size == 2:
-        done = Outcome(Status.EXACT, 0, 0.0, "Closed form for two components.")
-        return _turn_two(stack), done
     stack = compress_targets(stack)
     start = diagonalize_jointly(stack, max_sweeps=max_sweeps, tolerance=tolerance)[0]
     turned = np.matmul(start.T, stack @ start)
@@ -93,16 +98,22 @@ def diagonalize_by_norms(
     return rotation, describe_sweeps(sweeps, largest, tolerance)
 
 
-def _turn_two(stack: FloatArray) -> FloatArray:
-    """Make `h cos 2t + (f / 2) sin 2t` as short as it can be, in closed form.
+def _turn_two(targets: FloatArray) -> FloatArray:
+    """Make `h cos 2t + g sin 2t` as short as it can be, in closed form.
 
     The minimiser (cos 2t, sin 2t) is the eigenvector of the least eigenvalue of
-    `[[h.h, h.f/2], [h.f/2, f.f/4]]`, here by its angle.
+    `[[h.h, h.g], [h.g, g.g]]`, `g = f / 2`, here by its angle.
     """
-    h = stack[:, 0, 1]
-    half = 0.5 * (stack[:, 0, 0] - stack[:, 1, 1])
-    angle = 0.25 * np.arctan2(-2.0 * (h @ half), half @ half - h @ h)
-    cosine, sine = np.cos(angle), np.sin(angle)
+    stack = np.ascontiguousarray(targets, dtype=np.float64)
+    own, gaps, cross = sum_pair(stack)
+    total = own + gaps
+    if not _SMALLEST < total < _LARGEST:
+        # Squares that vanished or overflowed, or entries that are no numbers.
+        stack = check_stack(stack)
+        size = float(np.abs(stack).max())
+        own, gaps, cross = sum_pair(stack / size if size > 0.0 else stack)
+    angle = 0.25 * math.atan2(-2.0 * cross, gaps - own)
+    cosine, sine = math.cos(angle), math.sin(angle)
     return np.array([[cosine, sine], [-sine, cosine]])
 
 

@@ -18,7 +18,7 @@ from numba import njit
 from tercet.flow import FloatArray, IntArray
 from tercet.kernels.jacobi import rotate_pair
 
-__all__ = ["sum_norms", "sweep_norms"]
+__all__ = ["sum_norms", "sum_pair", "sweep_norms"]
 
 _REORDER = {"reassoc", "contract", "nsz", "arcp"}
 _QUARTER = 0.25 * math.pi
@@ -31,6 +31,32 @@ def _square(left: FloatArray) -> float:
     for t in range(left.shape[0]):
         total += left[t] * left[t]
     return total
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def sum_pair(stack: FloatArray) -> tuple[float, float, float]:
+    """Sum over 2 x 2 targets what their best rotation follows from.
+
+    Parameters
+    ----------
+    stack : ndarray of shape (m, 2, 2)
+        Targets; their symmetric parts count.
+
+    Returns
+    -------
+    own, gaps, cross : float
+        Sums of `h^2`, `g^2` and `h g` for `h = a_12` and `g = (a_11 - a_22) / 2`.
+    """
+    own = 0.0
+    gaps = 0.0
+    cross = 0.0
+    for t in range(stack.shape[0]):
+        off = 0.5 * (stack[t, 0, 1] + stack[t, 1, 0])
+        half = 0.5 * (stack[t, 0, 0] - stack[t, 1, 1])
+        own += off * off
+        gaps += half * half
+        cross += off * half
+    return own, gaps, cross
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
