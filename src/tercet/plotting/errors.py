@@ -108,5 +108,7 @@ class ErrorsDisplay:
                     label="slope -1/2",
                 )
         self.ax_.set(xscale="log", yscale="log", xlabel="rows", ylabel=self.label)
+        self.ax_.set_xticks(self.sizes, [f"{size:,.0f}" for size in self.sizes])
+        self.ax_.set_xticks([], minor=True)
         self.ax_.legend(frameon=False)
         return self
