@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tercet.intake.texts.pipelines import TextPipeline as TextPipeline
     from tercet.models.bernoulli_mixture import BernoulliMixture as BernoulliMixture
     from tercet.models.decomposing import decompose as decompose
+    from tercet.models.discrete_cca import DiscreteCCA as DiscreteCCA
     from tercet.models.discrete_ica import DiscreteICA as DiscreteICA
     from tercet.models.files import load as load
     from tercet.models.gaussian_mixture import (
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from tercet.models.latent_dirichlet import (
         LatentDirichletAllocation as LatentDirichletAllocation,
     )
+    from tercet.models.mixed_cca import MixedCCA as MixedCCA
+    from tercet.models.non_gaussian_cca import NonGaussianCCA as NonGaussianCCA
     from tercet.models.poisson_mixture import PoissonMixture as PoissonMixture
     from tercet.models.single_topic import SingleTopicModel as SingleTopicModel
 
@@ -47,8 +50,11 @@ __all__ = [
     "BernoulliMixture",
     "BisectingMoments",
     "CorpusReader",
+    "DiscreteCCA",
     "DiscreteICA",
     "LatentDirichletAllocation",
+    "MixedCCA",
+    "NonGaussianCCA",
     "PoissonMixture",
     "SingleTopicModel",
     "SphericalGaussianMixture",
@@ -97,6 +103,9 @@ _ROOMS = (
 
 # Where each public name lives; a room is its own home.
 _HOMES = {room: f"tercet.{room}" for room in _ROOMS} | {
+    "MixedCCA": "tercet.models.mixed_cca",
+    "NonGaussianCCA": "tercet.models.non_gaussian_cca",
+    "DiscreteCCA": "tercet.models.discrete_cca",
     "BernoulliMixture": "tercet.models.bernoulli_mixture",
     "BisectingMoments": "tercet.hierarchy.bisecting",
     "DiscreteICA": "tercet.models.discrete_ica",

@@ -19,16 +19,28 @@ from tercet.datasets.mixtures import (
 )
 from tercet.datasets.samples import Sample
 from tercet.datasets.single_topic import make_hierarchical_topics, make_single_topic
+from tercet.datasets.views import (
+    ViewSample,
+    ViewTruth,
+    make_discrete_cca,
+    make_mixed_cca,
+    make_non_gaussian_cca,
+)
 
 __all__ = [
     "Sample",
+    "ViewSample",
+    "ViewTruth",
     "make_bernoulli_mixture",
+    "make_discrete_cca",
     "make_gamma_poisson",
     "make_hierarchical_topics",
     "make_lda",
     "make_lda_conditioned",
     "make_lda_fixed",
     "make_lda_two_lengths",
+    "make_mixed_cca",
+    "make_non_gaussian_cca",
     "make_poisson_mixture",
     "make_single_topic",
     "make_spherical_gaussians",

@@ -41,6 +41,7 @@ from safetensors.numpy import save_file
 
 from tercet.exceptions import FileFormatError, ParameterError, TercetError
 from tercet.flow import FAMILIES, Family, Moments, Outcome, Status, Verdict
+from tercet.moments import TiltedSums, TwoViewMoments
 from tercet.storage import replace_file
 
 __all__ = ["MODELS", "RECORDS", "load", "save_model"]
@@ -70,6 +71,8 @@ RECORDS: dict[str, type] = {
     "Outcome": Outcome,
     "Verdict": Verdict,
     "Moments": Moments,
+    "TiltedSums": TiltedSums,
+    "TwoViewMoments": TwoViewMoments,
 }
 
 _Arrays = dict[str, Any]

@@ -6,6 +6,7 @@ from tercet.moments.collecting import collect, collect_against, resolve_family
 from tercet.moments.files import load_moments, save_moments
 from tercet.moments.passes import DiagonalPass, PairPass, SumsPass, TallyPass
 from tercet.moments.tilted_pass import TiltedPass
+from tercet.moments.view_collecting import collect_tilts, collect_views
 from tercet.moments.view_passes import CrossPass, ViewsPass
 from tercet.moments.views import TiltedSums, TwoViewMoments
 
@@ -25,6 +26,8 @@ __all__ = [
     "bound_errors_of_lengths",
     "collect",
     "collect_against",
+    "collect_tilts",
+    "collect_views",
     "load_moments",
     "resolve_family",
     "save_moments",

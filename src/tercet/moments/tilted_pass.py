@@ -27,6 +27,18 @@ class TiltedPass:
         Taken from projected rows of real numbers.
     kinds : pair of {"counts", "reals"}
         Views of counts are multiplied by `exp(-t)` at their own points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.intake import open_pair
+    >>> from tercet.moments import TiltedPass
+    >>> points = np.array([[800.0, 0.0]]), np.zeros((0, 2))
+    >>> bases, shifts = (np.eye(2), np.eye(2)), (np.zeros(2), np.zeros(2))
+    >>> pair = open_pair(np.array([[3.0, 1.0], [3.0, 0.0]]), np.eye(2))
+    >>> sums = pair.run(TiltedPass(points, bases, shifts, ("reals", "reals")))
+    >>> sums.references, sums.masses
+    (array([2400.]), array([2.]))
     """
 
     points: Pair

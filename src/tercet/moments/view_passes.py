@@ -54,6 +54,16 @@ class ViewsPass:
         C-ordered directions.
     shifts : pair of ndarray, (p1,) and (p2,)
         Taken from projected rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.intake import open_pair
+    >>> from tercet.moments import ViewsPass
+    >>> pair = open_pair(np.array([[3.0, 1.0], [2.0, 0.0]]), np.eye(2))
+    >>> pair.run(ViewsPass((np.eye(2), np.eye(2)), (np.zeros(2), np.zeros(2)))).cross
+    array([[3., 2.],
+           [1., 0.]])
     """
 
     bases: Pair
@@ -136,6 +146,15 @@ class CrossPass:
         The view that is projected; the other one is summed against it.
     n_other : int
         Features of the other view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.intake import open_pair
+    >>> from tercet.moments import CrossPass
+    >>> pair = open_pair(np.array([[3.0, 1.0], [2.0, 0.0]]), np.eye(2))
+    >>> pair.run(CrossPass(np.ones((2, 1)), np.zeros(1), 1, 2)).lift.ravel()
+    array([5., 1.])
     """
 
     basis: FloatArray

@@ -42,6 +42,16 @@ class TiltedSums:
         itself is first multiplied by `exp(-t)` (002, footnote 6).
     crosses : ndarray of shape (P1 + P2, p1, p2)
         Weighted sums of the products of both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.intake import open_pair
+    >>> from tercet.moments import collect_tilts, collect_views
+    >>> pair = open_pair(np.diag([1.0, 1e9, 2.0]), np.eye(3))
+    >>> points = np.array([[0.0, 1.0, 0.0]]), np.zeros((0, 3))
+    >>> collect_tilts(pair, collect_views(pair, None, 1), points).tilts.effective_rows
+    array([1.])
     """
 
     points: Pair
@@ -157,6 +167,16 @@ class TwoViewMoments:
         Sums for generalised covariances, if they were collected.
     feature_names, second_names : tuple of str or None
         Names of the features of each view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.moments import collect_views
+    >>> counts = np.random.default_rng(0).poisson(2.0, (60, 4))
+    >>> first = collect_views(counts[:30], counts[:30, :3], 2)
+    >>> both = first + collect_views(counts[30:], counts[30:, :3], like=first)
+    >>> both.n_rows, both.shape
+    (60, (4, 3))
     """
 
     kinds: tuple[str, str]
