@@ -118,11 +118,15 @@ def describe_documents(
     >>> [top[0]["title"] for top in describe_documents(shares, Documents(None))]
     ['row 1', 'row 2']
     """
-    described = []
-    for column in shares.T:
-        order = np.argsort(-column, kind="stable")[:n_shown]
-        described.append([_describe_row(int(i), column[i], documents) for i in order])
-    return described
+    orders = [np.argsort(-column, kind="stable")[:n_shown] for column in shares.T]
+    # Texts that lie in a file are read in one go.
+    fetch = getattr(documents.texts, "fetch", None)
+    if fetch is not None:
+        fetch({int(i) for order in orders for i in order})
+    return [
+        [_describe_row(int(i), column[i], documents) for i in order]
+        for order, column in zip(orders, shares.T, strict=True)
+    ]
 
 
 def _describe_row(index: int, share: float, documents: Documents) -> dict[str, Any]:
