@@ -185,7 +185,7 @@ OPTIONS = {
         {"n_starts": 25, "n_iterations": 20},
         {"n_starts": 10, "n_iterations": 100},
     ],
-    "als": [{"space": "whitened"}, {"space": "unwhitened"}],
+    "als": [{"space": name} for name in ("whitened", "unwhitened", "full")],
     "nls": [{"nonnegative": False}, {"nonnegative": True}],
     "random-projections": [{"plug_in": False}, {"n_projections": 30}],
 }

@@ -19,7 +19,7 @@ from tercet.flow import Factors, FloatArray, Outcome, Problem, Status
 
 __all__ = ["Alternation", "alternate", "solve_als"]
 
-SPACES = ("whitened", "unwhitened")
+SPACES = ("whitened", "unwhitened", "full")
 STARTS = ("gevd", "random")
 
 # A misfit below this is rounding; no other start can do better.
@@ -138,10 +138,12 @@ def solve_als(
         The small problem.
     rng : numpy.random.Generator or None
         Draws the starts; None takes fixed ones.
-    space : {"whitened", "unwhitened"}, default="whitened"
+    space : {"whitened", "unwhitened", "full"}, default="whitened"
         Fit the whitened third moment, or the third moment with its own scales
-        in orthonormal coordinates of the span, whose misfit is that of the full
-        d x d x d tensor up to the part outside the span.
+        in orthonormal coordinates of the span, or, as published, all of the
+        third moment that was collected: for few features the basis has as many
+        columns, and this is the d x d x d tensor. Without it "full" means
+        "unwhitened".
     start : {"gevd", "random"}, default="gevd"
         The components of a pencil of contractions, or random orthonormal
         directions.
@@ -178,16 +180,18 @@ def solve_als(
     require_count("n_starts", n_starts)
     require_count("max_sweeps", max_sweeps)
     require_positive("tolerance", tolerance)
-    whitened = space == "whitened"
-    third, scale = (problem.third, None) if whitened else unwhitened_third(problem)
+    third, to_whitened = _choose_tensor(problem, space)
     generator = np.random.default_rng(0) if rng is None else rng
     if start == "gevd":
-        best = alternate(third, solve_pencil(third, rng)[0], max_sweeps, tolerance)
+        inner, scale = unwhitened_third(problem)
+        found = np.linalg.lstsq(scale, solve_pencil(inner, rng)[0], rcond=None)[0]
+        columns: FloatArray = np.asarray(np.linalg.pinv(to_whitened) @ found)
+        columns = np.asarray(columns / np.linalg.norm(columns, axis=0))
+        best = alternate(third, columns, max_sweeps, tolerance)
     else:
-        best = _best_of(third, n_starts, max_sweeps, tolerance, generator)
-    vectors = _merge_modes(best)
-    if scale is not None:
-        vectors = np.asarray(np.linalg.lstsq(scale, vectors, rcond=None)[0])
+        size = problem.n_components
+        best = _best_of(third, size, n_starts, max_sweeps, tolerance, generator)
+    vectors = to_whitened @ _merge_modes(best)
     return assemble_factors(
         problem.third,
         vectors,
@@ -197,18 +201,30 @@ def solve_als(
     )
 
 
+def _choose_tensor(problem: Problem, space: str) -> tuple[FloatArray, FloatArray]:
+    """Return the tensor to fit, and the map from its coordinates to whitened ones."""
+    if space == "whitened":
+        return problem.third, np.eye(problem.n_components)
+    collected, coordinates = problem.basis_third, problem.coordinates
+    if space == "full" and collected is not None and coordinates is not None:
+        return collected, coordinates.T
+    third, scale = unwhitened_third(problem)
+    return third, np.asarray(np.linalg.pinv(scale))
+
+
 def _best_of(
     third: FloatArray,
+    n_components: int,
     n_starts: int,
     max_sweeps: int,
     tolerance: float,
     rng: np.random.Generator,
 ) -> Alternation:
     """Return the run of the least misfit from random orthonormal starts."""
-    size = len(third)
     best: Alternation | None = None
     for _ in range(n_starts):
-        start = np.linalg.qr(random_directions(size, size, rng))[0]
+        drawn = random_directions(len(third), n_components, rng).T
+        start = np.linalg.qr(drawn)[0]
         run = alternate(third, start, max_sweeps, tolerance)
         if best is None or run.misfit < best.misfit:
             best = run
