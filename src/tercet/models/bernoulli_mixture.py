@@ -43,7 +43,7 @@ class BernoulliMixture(MixtureModel):
         of thesis 001). "three-view" splits the features into three views
         (Anandkumar et al. 2012b) and needs `3 k` of them: 3V-MoM with
         `decomposition="svd"`, 3V-TPM with "power".
-    decomposition : str, default="joint"
+    decomposition : str, default="sidiwo"
         How the small tensor is decomposed; see `tercet.decomposition.DECOMPOSITIONS`.
     refine : int or "auto", default="auto"
         Steps of EM after the moments: 0 for moments alone, "auto" until `rule`
@@ -101,7 +101,7 @@ class BernoulliMixture(MixtureModel):
         n_components: int = 2,
         *,
         moments: str = "completed",
-        decomposition: str = "joint",
+        decomposition: str = "sidiwo",
         refine: int | str = "auto",
         rule: str = "likelihood",
         tolerance: float | None = None,

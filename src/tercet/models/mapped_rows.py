@@ -9,9 +9,15 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from scipy import sparse
 
-from tercet.flow import Block, FloatArray, Pass, Source
+from tercet.flow import Block, FloatArray, IntArray, Pass, Source
 
-__all__ = ["MappedSource", "fill_gaps", "threshold_block", "weigh_block"]
+__all__ = [
+    "MappedSource",
+    "fill_gaps",
+    "take_columns",
+    "threshold_block",
+    "weigh_block",
+]
 
 State = TypeVar("State")
 
@@ -24,8 +30,8 @@ class MappedSource:
     source : Source
         Rows.
     function : callable
-        Takes a block and returns one with as many rows and columns; called from
-        several threads at once.
+        Takes a block and returns one with as many rows; called from several
+        threads at once.
 
     Examples
     --------
@@ -167,3 +173,30 @@ def fill_gaps(block: Block, values: FloatArray) -> Block:
     if sparse.issparse(rows):
         return block
     return replace(block, rows=np.where(np.isnan(rows), values, rows))
+
+
+def take_columns(block: Block, columns: IntArray) -> Block:
+    """Return a block of some of the columns.
+
+    Parameters
+    ----------
+    block : Block
+        Rows.
+    columns : ndarray of int
+        Which columns are kept, ascending.
+
+    Returns
+    -------
+    Block
+        The same rows with fewer columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.flow import Block
+    >>> from tercet.models.mapped_rows import take_columns
+    >>> take_columns(Block(np.array([[1.0, 2.0, 3.0]])), np.array([0, 2])).rows
+    array([[1., 3.]])
+    """
+    rows: Any = block.rows
+    return replace(block, rows=rows[:, columns])

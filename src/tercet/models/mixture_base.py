@@ -39,7 +39,7 @@ from tercet.recovery import order_by_weight
 __all__ = ["MixtureModel"]
 
 # Numbers that slices of all features may take up; beyond, they are formed from
-# the whitened third moment.
+# the whitened third moment, as they are for other decompositions.
 _MOST_SLICE_NUMBERS = 1 << 26
 
 
@@ -154,6 +154,8 @@ class MixtureModel(DensityMixin, MomentEstimator):
             if steps == 0:
                 raise
             self._start_by_splits(source, exposure)
+            if self.n_components == 1:  # there was nothing to split
+                return None
             message = (
                 f"{error} EM started from splits of the rows instead, and its solution "
                 "has little support in the moments."
@@ -230,7 +232,7 @@ class MixtureModel(DensityMixin, MomentEstimator):
     def _wants_slices(self, n_features: int) -> bool:
         width = self.n_components + 8
         return (
-            DECOMPOSITIONS[self.decomposition].takes == "slices"
+            self.decomposition == "svtd"  # reads centers from slices, row by row
             and n_features * width**2 <= _MOST_SLICE_NUMBERS
         )
 

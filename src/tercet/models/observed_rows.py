@@ -1,14 +1,14 @@
 """Moments of binary rows with missing entries, from what was observed.
 
 Every entry of the moments is divided by the weight of the rows in which all of its
-features were observed. Above `MOST_FEATURES` features that would take too long:
-missing entries then get the mean of their column, and EM, which looks at observed
-entries only, does the rest.
+features were observed. Above `MOST_FEATURES` features that would take too long: the
+moments are then those of the features that vary most, and one EM step tells what
+the components found there say of all others.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,9 +18,10 @@ from scipy import linalg, sparse
 from tercet.exceptions import DataError
 from tercet.families import Bernoulli
 from tercet.flow import Block, Equations, FloatArray, Source
+from tercet.likelihood import Bernoulli as Density
+from tercet.likelihood import refine_mixture
 from tercet.models.decomposing import Solution, solve_equations
-from tercet.models.mapped_rows import MappedSource, fill_gaps
-from tercet.moments import collect
+from tercet.models.mapped_rows import MappedSource, take_columns
 
 __all__ = ["MOST_FEATURES", "Observed", "count_observed", "solve_observed"]
 
@@ -181,9 +182,7 @@ def solve_observed(
     (9, 2)
     """
     if source.n_features > MOST_FEATURES:
-        filled = MappedSource(source, partial(fill_gaps, values=observed.means))
-        sums = collect(filled, family, n_components, random_state=rng)
-        return solve_equations(sums.equations(), family, n_components, method, rng=rng)
+        return _solve_part(source, observed, family, n_components, method, rng)
     first = observed.means
     pair = _collect_pairs(source, first)
     d = source.n_features
@@ -201,6 +200,32 @@ def solve_observed(
         hollow=True,
     )
     return solve_equations(equations, family, n_components, method, rng=rng)
+
+
+def _solve_part(
+    source: Source,
+    observed: Observed,
+    family: Bernoulli,
+    n_components: int,
+    method: str,
+    rng: np.random.Generator,
+) -> Solution:
+    """Solve for the features that vary most; one EM step gives the others."""
+    means = observed.means
+    varying = observed.seen * means * (1.0 - means)
+    chosen = np.sort(np.argsort(-varying, kind="stable")[:MOST_FEATURES])
+    part = MappedSource(source, partial(take_columns, columns=chosen))
+    part.n_features = chosen.size
+    solution = solve_observed(
+        part, count_observed(part), family, n_components, method, rng
+    )
+    found = solution.parameters
+    # Features of which nothing is known yet tell no component from another.
+    centers = np.repeat(means[:, None], n_components, axis=1)
+    centers[chosen] = found.centers
+    refined = refine_mixture(source, Density(), centers, found.weights, steps=1)
+    whole = replace(found, centers=refined.centers, weights=refined.weights)
+    return replace(solution, parameters=whole)
 
 
 def _weigh(block: Block) -> FloatArray:

@@ -13,10 +13,11 @@ from tercet.exceptions import DataError, ParameterError
 from tercet.families import Poisson
 from tercet.families.draws import draw_labels, draw_poisson_counts
 from tercet.flow import Block, Family, FloatArray, Moments, Parameters, Source
-from tercet.intake import Requirement, make_generator
+from tercet.intake import Requirement, make_generator, validate_block
 from tercet.likelihood import Density
 from tercet.likelihood import Poisson as PoissonDensity
 from tercet.models.estimators import check_number
+from tercet.models.mapped_rows import MappedSource
 from tercet.models.mixture_base import MixtureModel
 
 __all__ = ["PoissonMixture"]
@@ -79,7 +80,8 @@ class PoissonMixture(MixtureModel):
     True
     """
 
-    requirement: ClassVar[Requirement] = Requirement.COUNTS
+    # Rows of nothing but zeros are counts, too; what counts are is checked below.
+    requirement: ClassVar[Requirement] = Requirement.REALS
     fitted_state: ClassVar[tuple[str, ...]] = MixtureModel.fitted_state
 
     def __init__(
@@ -337,6 +339,12 @@ class PoissonMixture(MixtureModel):
         chosen[np.arange(n_samples), labels] = given
         return draw_poisson_counts(chosen, self.components_.T, rng), labels
 
+    def _open_rows(
+        self, X: Any, sample_weight: ArrayLike | None = None, *, reset: bool
+    ) -> Source:
+        source = super()._open_rows(X, sample_weight, reset=reset)
+        return MappedSource(source, _check_counts)
+
     def _learn_rows(self, source: Source, exposure: FloatArray | None) -> None:
         self._batch_exposure = exposure
         try:
@@ -419,6 +427,12 @@ class _ExposurePass:
     def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
         left += right
         return left
+
+
+def _check_counts(block: Block) -> Block:
+    """Return the block, whose values must be counts."""
+    validate_block(block, Requirement.COUNTS)
+    return block
 
 
 def _check_exposure(exposure: ArrayLike | None) -> FloatArray | None:
