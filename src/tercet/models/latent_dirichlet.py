@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from tercet.exceptions import ParameterError
@@ -16,6 +18,10 @@ from tercet.models.estimators import check_number
 from tercet.models.mixed_base import MixedTopicModel
 
 __all__ = ["LatentDirichletAllocation"]
+
+# Estimates of alpha0 from sums and from likelihood steps that are within this
+# factor of each other tell of the same model.
+_AGREEMENT = 1.5
 
 
 class LatentDirichletAllocation(MixedTopicModel):
@@ -152,7 +158,8 @@ class LatentDirichletAllocation(MixedTopicModel):
         )
         notes = {
             "concentration": search.outcome,
-            "concentration_crossings": search.crossings,
+            "alpha0_by_sums": search.value,
+            "alpha0_crossings": search.crossings,
         }
         return solution.parameters, solution, notes
 
@@ -160,7 +167,26 @@ class LatentDirichletAllocation(MixedTopicModel):
         self, source: Source, start: Parameters, steps: int | None
     ) -> tuple[Parameters, Outcome, Mapping[str, Any]]:
         free = self.concentration == "auto"
-        return self._refine_shares(source, start, steps, free=free)
+        found, outcome, notes = self._refine_shares(source, start, steps, free=free)
+        if free:
+            found = replace(found, concentration=self._settle(found))
+        return found, outcome, notes
+
+    def _settle(self, parameters: Parameters) -> FloatArray:
+        """Return Dirichlet parameters that add up to the better estimate of alpha0.
+
+        Variational steps estimate it with a bias that lasts however many documents
+        there are; the sums do not, where the model holds. Where the two disagree
+        it does not hold, and the likelihood has the last word.
+        """
+        alpha = parameters.concentration
+        total = float(alpha.sum())
+        found = self.diagnostics_.get("concentration")
+        by_sums = self.diagnostics_.get("alpha0_by_sums", total)
+        agree = 1.0 / _AGREEMENT < by_sums / total < _AGREEMENT
+        if found is None or not found.converged or not agree:
+            return np.asarray(alpha)
+        return np.asarray(alpha * (by_sums / total))
 
     def _start_concentration(self, weights: FloatArray) -> FloatArray:
         total = 1.0 if self.concentration == "auto" else float(self.concentration)
