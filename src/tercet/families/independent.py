@@ -110,14 +110,16 @@ class IndependentComponents:
         the eigenvalue is the skewness.
         """
         scales = recover_scales(factors, whitening, equations)
-        columns = scales.columns * np.sqrt(scales.pair)
+        # Noise can make a fitted coefficient negative; orthonormal ones are one.
+        pair = np.where(scales.pair > 0.0, scales.pair, 1.0)
+        columns = scales.columns * np.sqrt(pair)
         variances = (columns**2).sum(axis=0)
         lengths = np.sqrt(np.maximum(variances, np.finfo(np.float64).tiny))
         shown = columns if factors.rows is None else factors.rows
         norms = np.sqrt(np.maximum((shown**2).sum(axis=0), np.finfo(np.float64).tiny))
         details = {
-            "skewness": scales.third / scales.pair**1.5,
-            "source_means": scales.first / np.sqrt(scales.pair) * lengths,
+            "skewness": scales.third / pair**1.5,
+            "source_means": scales.first / np.sqrt(pair) * lengths,
         }
         return order_by_weight(
             Parameters(
