@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from laws.decompositions import disturb
 from tercet.decomposition import DECOMPOSITIONS, solve
 from tercet.families import (
     FAMILIES,
@@ -215,3 +216,18 @@ def test_weights_of_four_fifths_and_one_fifth(family: str, method: str) -> None:
     np.testing.assert_allclose(found.weights, [0.80, 0.20], atol=1e-10)
     for name in ("weights_by_first", "weights_by_third"):
         np.testing.assert_allclose(found.details[name], [0.80, 0.20], atol=1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("family", FAMILY_CASES)
+def test_noise_gives_numbers(family: str, method: str, seed: int) -> None:
+    """No warning and nothing but finite parameters, however noisy the tensor."""
+    for share in (0.1, 0.5, 2.0):
+        rng = np.random.default_rng([seed, int(10 * share)])
+        case = FAMILY_CASES[family](4, rng, 40)
+        moments = case.family.population(case.truth)
+        whitening = whiten_pair(moments, 4)
+        problem = disturb(whiten_third(moments, whitening), share, rng)
+        found = case.family.recover(solve(problem, method), whitening, moments)
+        for name in case.fields:
+            assert np.isfinite(getattr(found, name)).all(), name
