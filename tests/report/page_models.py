@@ -53,3 +53,30 @@ def fit_topics() -> tuple[Any, Documents]:
 def fit_clusters() -> tuple[Any, Documents]:
     rows = (draw_counts() > 0).astype(float)
     return tercet.BernoulliMixture(3).fit(rows), Documents(rows)
+
+
+def fit_tree() -> tuple[Any, Documents]:
+    counts = draw_counts()
+    return tercet.TopicTree(n_leaves=4).fit(counts), Documents(counts)
+
+
+def fit_views() -> tuple[Any, None]:
+    rng = np.random.default_rng(0)
+    sources = rng.gamma(0.4, 20.0, size=(800, 3))
+    names = name_words(40)
+    views = [
+        pd.DataFrame(
+            rng.poisson(sources @ rng.dirichlet(np.full(40, 0.2), size=3)),
+            columns=[f"{name}{side}" for name in names],
+        )
+        for side in ("", "'")
+    ]
+    return tercet.DiscreteCCA(3).fit(*views), None
+
+
+FITS = {
+    "topics": fit_topics,
+    "clusters": fit_clusters,
+    "tree": fit_tree,
+    "views": fit_views,
+}

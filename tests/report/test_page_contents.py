@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from report.page_models import HOSTILE, draw_counts, fit_clusters, fit_topics
+from report.page_models import (
+    HOSTILE,
+    draw_counts,
+    fit_clusters,
+    fit_topics,
+    fit_tree,
+    fit_views,
+)
 from tercet.exceptions import DataError, ParameterError
 from tercet.report import Documents, describe_page, render_page, write_report
 from tercet.report.contents import rank_terms
@@ -106,6 +113,20 @@ def test_clusters_have_a_heat_map() -> None:
     assert 'id="heat-table"' in render_page(page)
 
 
+def test_trees_and_views_have_pages_of_their_own() -> None:
+    tree, rows = fit_tree()
+    page = describe_page(tree, corpus=rows)
+    assert page["noun"] == "leaf"
+    assert page["tree"]["name"] == "All rows"
+    assert page["tree"]["size"] == 300
+    assert len(page["components"]) == 4
+    views, _ = fit_views()
+    lists = describe_page(views)["components"]
+    assert len(lists) == 3
+    first = views.components_[0][0]
+    assert lists[0]["lists"][0][0][1] == pytest.approx(first.max(), rel=1e-4)
+
+
 def test_page_stays_small() -> None:
     rng = np.random.default_rng(0)
     k, d = 100, 5000
@@ -161,7 +182,9 @@ def test_many_times_become_periods() -> None:
 
 
 def test_names_of_times_are_those_of_columns() -> None:
-    with pytest.raises(ParameterError, match="times='year' is not a column"):
+    with pytest.raises(
+        ParameterError, match="times='year' is not a column that was kept"
+    ):
         gather_documents(draw_counts(), "year")
     with pytest.raises(ParameterError, match="names a column"):
         gather_documents(Documents(None), "year")

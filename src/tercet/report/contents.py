@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tercet.exceptions import ParameterError
 from tercet.flow import FloatArray
-from tercet.models.facts import describe_model, make_plain
+from tercet.models.facts import describe_model
 from tercet.report.documents import (
     Documents,
     describe_documents,
@@ -28,6 +28,7 @@ _TERMS, _LAMBDAS = 24, np.linspace(0.0, 1.0, 11)
 _MOST_TERMS = 40_000
 _HEAT_FEATURES = 40
 _ALIGNED_WORDS = 12
+_NOUNS = {"topics": "topic", "clusters": "cluster", "tree": "leaf", "views": "source"}
 
 
 def describe_page(
@@ -50,8 +51,8 @@ def describe_page(
     Returns
     -------
     dict
-        `kind` ("topics", "clusters", "tree" or "views"), `title`, `facts` from
-        `describe_model`, `diagnostics` in words, and what the kind has:
+        `kind` ("topics", "clusters", "tree" or "views"), `noun`, `title`, `facts`
+        from `describe_model`, `diagnostics` in words, and what the kind has:
         `components` with their terms and documents, `trend`, `heat`, `tree`.
 
     Examples
@@ -68,6 +69,7 @@ def describe_page(
     kind = _tell_kind(model)
     page: dict[str, Any] = {
         "kind": kind,
+        "noun": _NOUNS[kind],
         "title": title or _make_title(facts),
         "facts": facts,
         "diagnostics": explain_diagnostics(facts),
@@ -76,12 +78,11 @@ def describe_page(
         page["components"] = _describe_views(model)
         return page
     if kind == "tree":
-        page["tree"] = make_plain(model.to_dict())
-        return page
+        page["tree"] = _describe_node(model.to_dict())
     names = _name_features(model)
     overall = _overall_shares(model)
     page["components"] = _describe_components(model, names, overall)
-    if kind == "clusters":
+    if kind in ("clusters", "tree"):
         page["heat"] = _describe_heat(model, names, overall)
     if corpus is not None:
         _add_documents(page, model, corpus)
@@ -219,6 +220,20 @@ def _describe_heat(
         "features": [names[j] for j in chosen],
         "overall": [float(f"{overall[j]:.5g}") for j in chosen],
         "rows": [[float(f"{row[j]:.5g}") for j in chosen] for row in table],
+    }
+
+
+def _describe_node(node: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a page shows of a node and of all below it."""
+    children = [_describe_node(child) for child in node["children"]]
+    name = f"Branch {node['index']}" if children else f"Leaf {node['label'] + 1}"
+    return {
+        "name": "All rows" if node["index"] == 0 else name,
+        "size": int(node["size"]),
+        "weight": float(node["weight"]),
+        "words": [str(feature) for feature, _ in node["features"]],
+        "note": "" if children else str(node["reason"]),
+        "children": children,
     }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from tercet.exceptions import DataError
 from tercet.flow import FloatArray
 
 __all__ = ["Documents", "describe_documents", "describe_trend", "infer_shares"]
+
+ReadTexts: TypeAlias = Callable[[Collection[int]], Mapping[int, str]]
 
 _EXCERPT = 240
 _MOST_PERIODS = 60
@@ -28,8 +30,9 @@ class Documents:
         What the model's `transform` takes.
     titles : sequence of str or None
         Names of the rows; None numbers them.
-    texts : sequence of str or None
-        Texts, of which the beginning is shown.
+    texts : sequence of str, callable or None
+        Texts, of which the beginning is shown; a callable takes row numbers and
+        returns a dict of their texts, so that not all need be in memory.
     times : sequence or None
         A number (such as a year) or a date for each row.
 
@@ -43,7 +46,7 @@ class Documents:
 
     rows: Any
     titles: Sequence[str] | None = None
-    texts: Sequence[str] | None = None
+    texts: Sequence[str] | ReadTexts | None = None
     times: Sequence[Any] | None = None
 
 
@@ -78,16 +81,26 @@ def infer_shares(model: Any, documents: Documents) -> FloatArray:
     >>> infer_shares(model, Documents(X[:2])).tolist()
     [[1.0], [1.0]]
     """
-    infer = model.predict_proba if hasattr(model, "predict_proba") else model.transform
-    shares = np.asarray(infer(documents.rows), dtype=np.float64)
+    shares = _infer(model, documents.rows)
     for name in ("titles", "texts", "times"):
         values = getattr(documents, name)
-        if values is not None and len(values) != shares.shape[0]:
+        if values is None or callable(values):
+            continue
+        if len(values) != shares.shape[0]:
             raise DataError(
                 f"{name} has {len(values)} entries for {shares.shape[0]} rows; give one "
                 "for each row."
             )
     return shares
+
+
+def _infer(model: Any, rows: Any) -> FloatArray:
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(rows), dtype=np.float64)
+    if not hasattr(model, "predict"):
+        return np.asarray(model.transform(rows), dtype=np.float64)
+    labels = np.asarray(model.predict(rows))
+    return np.asarray(labels[:, None] == np.arange(len(model.components_)), dtype=float)
 
 
 def describe_documents(
@@ -118,22 +131,33 @@ def describe_documents(
     >>> [top[0]["title"] for top in describe_documents(shares, Documents(None))]
     ['row 1', 'row 2']
     """
-    orders = [np.argsort(-column, kind="stable")[:n_shown] for column in shares.T]
-    # Texts that lie in a file are read in one go.
-    fetch = getattr(documents.texts, "fetch", None)
-    if fetch is not None:
-        fetch({int(i) for order in orders for i in order})
+    leading = [
+        [int(i) for i in np.argsort(-column, kind="stable")[:n_shown]]
+        for column in shares.T
+    ]
+    texts = _read_texts(documents, {i for rows in leading for i in rows})
     return [
-        [_describe_row(int(i), column[i], documents) for i in order]
-        for order, column in zip(orders, shares.T, strict=True)
+        [_describe_row(i, column[i], documents, texts) for i in rows if column[i] > 0.0]
+        for rows, column in zip(leading, shares.T, strict=True)
     ]
 
 
-def _describe_row(index: int, share: float, documents: Documents) -> dict[str, Any]:
+def _read_texts(documents: Documents, rows: Collection[int]) -> Mapping[int, str]:
+    texts = documents.texts
+    if texts is None:
+        return {}
+    if isinstance(texts, Sequence):
+        return {i: texts[i] for i in rows}
+    return texts(rows)
+
+
+def _describe_row(
+    index: int, share: float, documents: Documents, texts: Mapping[int, str]
+) -> dict[str, Any]:
     facts: dict[str, Any] = {"share": float(share)}
-    titles, texts, times = documents.titles, documents.texts, documents.times
+    titles, times = documents.titles, documents.times
     facts["title"] = f"row {index + 1}" if titles is None else str(titles[index])
-    if texts is not None:
+    if index in texts:
         text = " ".join(str(texts[index])[: 4 * _EXCERPT].split())
         cut = len(text) > _EXCERPT
         facts["excerpt"] = f"{text[:_EXCERPT].rstrip()} …" if cut else text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tercet.exceptions import ParameterError
@@ -43,60 +43,19 @@ def gather_documents(corpus: Any, times: Any = None) -> Documents | None:
     if isinstance(corpus, Documents):
         return corpus if times is None else _replace_times(corpus, times)
     reader = corpus if isinstance(corpus, CorpusReader) else None
-    columns = reader.columns if reader is not None else {}
     if isinstance(times, str):
+        columns = {} if reader is None else reader.columns
         if times not in columns:
             known = ", ".join(map(repr, columns)) or "none"
             raise ParameterError(
-                f"times={times!r} is not a column of the corpus; it has {known}."
+                f"times={times!r} is not a column that was kept of the corpus; it has "
+                f"{known}. Name it in tercet.read(..., columns=[{times!r}])."
             )
         times = columns[times]
     if reader is not None:
-        texts = LaterTexts(reader) if reader.layout.kind == "text" else None
-        return Documents(corpus, reader.document_ids, texts, times)
-    plain = isinstance(corpus, list | tuple) and corpus and isinstance(corpus[0], str)
-    return Documents(corpus, None, corpus if plain else None, times)
-
-
-class LaterTexts(Sequence[str]):
-    """Texts of an opened corpus, read again when some of them are shown.
-
-    Parameters
-    ----------
-    reader : CorpusReader
-        Knows the texts.
-
-    Examples
-    --------
-    >>> import tercet
-    >>> from tercet.report.gathering import LaterTexts
-    >>> texts = LaterTexts(tercet.read(["one text", "another"]))
-    >>> texts.fetch([1])
-    >>> texts[1], len(texts)
-    ('another', 2)
-    """
-
-    def __init__(self, reader: CorpusReader) -> None:
-        self._reader = reader
-        self._read: dict[int, str] = {}
-
-    def __len__(self) -> int:
-        return self._reader.n_rows
-
-    def __getitem__(self, index: Any) -> Any:
-        if index not in self._read:
-            self.fetch([index])
-        return self._read[index]
-
-    def fetch(self, rows: Collection[int]) -> None:
-        """Read some texts, in one reading of the file.
-
-        Parameters
-        ----------
-        rows : collection of int
-            Which.
-        """
-        self._read |= self._reader.read_texts(rows)
+        return Documents(reader, reader.document_ids, reader.read_texts, times)
+    raw = isinstance(corpus, list | tuple) and corpus and isinstance(corpus[0], str)
+    return Documents(corpus, None, corpus if raw else None, times)
 
 
 def _replace_times(documents: Documents, times: Any) -> Documents:
@@ -105,4 +64,4 @@ def _replace_times(documents: Documents, times: Any) -> Documents:
             f"times={times!r} names a column, but Documents have none; give a time for "
             "each row."
         )
-    return Documents(documents.rows, documents.titles, documents.texts, times)
+    return replace(documents, times=times)

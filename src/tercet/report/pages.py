@@ -38,6 +38,7 @@ def render_page(page: Mapping[str, Any]) -> str:
     >>> from tercet.report import render_page
     >>> page = {
     ...     "kind": "views",
+    ...     "noun": "source",
     ...     "title": "<i>Two</i>",
     ...     "facts": {"model": "DiscreteCCA"},
     ...     "diagnostics": [],

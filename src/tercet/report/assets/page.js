@@ -3,7 +3,7 @@
   const page = JSON.parse(document.getElementById("page-data").textContent);
   const find = (id) => document.getElementById(id);
   const components = page.components || [];
-  const noun = page.kind === "topics" ? "Topic" : "Cluster";
+  const noun = page.noun[0].toUpperCase() + page.noun.slice(1);
   const SVG = "http://www.w3.org/2000/svg";
   const SHOWN = 16;
   let chosen = 0;
@@ -70,7 +70,7 @@
       radius: Math.max(10, 34 * Math.sqrt(largest > 0 ? part.weight / largest : 0)),
     }));
     spread(bubbles, size);
-    const svg = draw("svg", { viewBox: `0 0 ${size} ${size}`, role: "group", "aria-label": "Map of " + page.kind });
+    const svg = draw("svg", { viewBox: `0 0 ${size} ${size}`, role: "group", "aria-label": `Map, one mark for each ${page.noun}` });
     svg.append(draw("line", { class: "axis", x1: size / 2, y1: 8, x2: size / 2, y2: size - 8 }),
       draw("line", { class: "axis", x1: 8, y1: size / 2, x2: size - 8, y2: size / 2 }));
     const order = components.map((_, index) => index).sort((a, b) => components[b].weight - components[a].weight);
@@ -182,7 +182,7 @@
     if (!page.heat) return;
     const rows = [page.heat.overall, ...page.heat.rows];
     const largest = page.heat.features.map((_, j) => Math.max(...rows.map((row) => Math.abs(row[j]))));
-    const head = make("tr", {}, make("th", { scope: "col" }, "Cluster"),
+    const head = make("tr", {}, make("th", { scope: "col" }, noun),
       ...page.heat.features.map((name) => make("th", { scope: "col", dir: "auto" }, name)));
     const body = rows.map((row, i) => make("tr", {}, make("th", { scope: "row" }, i === 0 ? "everybody" : String(i)),
       ...row.map((value, j) => {
@@ -200,7 +200,7 @@
     const wide = 700, step = 24, left = 190;
     const span = (value) => (highest > 0 ? ((wide - left - 70) * Math.abs(value)) / highest : 0);
     const svg = draw("svg", { viewBox: `0 0 ${wide} ${step * order.length + 8}`, role: "img",
-      "aria-label": `Frequencies in cluster ${chosen + 1} of the features that set it apart` });
+      "aria-label": `Values in ${page.noun} ${chosen + 1} of the features that set it apart` });
     order.forEach((j, place) => {
       const y = 4 + step * place;
       const name = page.heat.features[j];
@@ -258,27 +258,25 @@
   }
 
   function describeNode(node) {
-    const words = (node.words || []).slice(0, 10).map((word) => (Array.isArray(word) ? word[0] : word)).join(", ");
-    const line = make("span", {}, make("strong", {}, node.name), " ",
+    return make("span", { title: node.note }, make("strong", {}, node.name), " ",
       make("span", { class: "share" }, `${node.size.toLocaleString("en")} rows, ${percent(node.weight)}`), " ",
-      make("span", { dir: "auto" }, words));
-    return line;
+      make("span", { dir: "auto" }, node.words.join(", ")));
   }
   function drawTree(node, depth) {
-    if (!node.children || !node.children.length) return make("div", { class: "leaf" }, describeNode(node));
+    if (!node.children.length) return make("div", { class: "leaf" }, describeNode(node));
     const details = make("details", depth < 2 ? { open: "" } : {}, make("summary", {}, describeNode(node)));
     node.children.forEach((child) => details.append(drawTree(child, depth + 1)));
     return details;
   }
 
   find("facts").textContent = JSON.stringify(page.facts, null, 2);
-  if (page.kind === "tree") {
+  if (page.tree) {
     find("tree").append(drawTree(page.tree, 0));
     const setAll = (open) => find("tree").querySelectorAll("details").forEach((part) => { part.open = open; });
     find("open-all").addEventListener("click", () => setAll(true));
     find("close-all").addEventListener("click", () => setAll(false));
   }
-  if (page.kind === "topics" || page.kind === "clusters") {
+  if (page.kind !== "views") {
     drawMap();
     drawSizes();
     drawMultiples();
