@@ -87,6 +87,19 @@ def test_words_are_those_of_the_model(model: tercet.LatentDirichletAllocation) -
         WordsDisplay([])
 
 
+def test_words_of_two_views_alternate() -> None:
+    rng = np.random.default_rng(0)
+    sources = rng.gamma(0.4, 20.0, size=(600, 2))
+    views = [
+        rng.poisson(sources @ rng.dirichlet(np.full(12, 0.2), size=2)) for _ in range(2)
+    ]
+    model = tercet.DiscreteCCA(2).fit(*views)
+    display = WordsDisplay.from_estimator(model, n_words=3)
+    assert [ax.get_title() for ax in display.axes_] == ["1a", "1b", "2a", "2b"]
+    lead = display.axes_[3].get_yticklabels()[0].get_text()
+    assert lead == f"x{model.components_[1][1].argmax()}"
+
+
 def test_words_that_look_like_formulas_stay_words() -> None:
     display = WordsDisplay([[("$x^2$", 0.5), ("a_b", 0.2)]]).plot()
     display.figure_.canvas.draw()

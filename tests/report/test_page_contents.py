@@ -125,6 +125,9 @@ def test_trees_and_views_have_pages_of_their_own() -> None:
     assert len(lists) == 3
     first = views.components_[0][0]
     assert lists[0]["lists"][0][0][1] == pytest.approx(first.max(), rel=1e-4)
+    names = list(draw_counts(n_words=40).columns)
+    assert lists[0]["lists"][0][0][0] == names[first.argmax()]
+    assert lists[0]["lists"][1][0][0] == names[views.components_[1][0].argmax()] + "'"
 
 
 def test_page_stays_small() -> None:

@@ -96,7 +96,8 @@ class WordsDisplay:
         tables = model.components_
         both = isinstance(tables, tuple | list)
         names = getattr(model, "feature_names_in_", None)
-        views = list(zip(tables, names or (None, None), strict=True)) if both else None
+        second = getattr(model, "second_names_in_", None)
+        views = list(zip(tables, (names, second), strict=True)) if both else None
         k = len(tables[0]) if both else len(tables)
         chosen = range(k) if components is None else components
         lists, titles = [], []

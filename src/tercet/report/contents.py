@@ -151,6 +151,13 @@ def _make_title(facts: Mapping[str, Any]) -> str:
         "DiscreteICA": "Topics of discrete independent components",
         "TopicTree": "A tree of topics",
         "BisectingMoments": "A tree of clusters",
+        "BernoulliMixture": "Clusters of yes-or-no records",
+        "PoissonMixture": "Clusters of counts",
+        "SphericalGaussianMixture": "Clusters of points",
+        "DiscreteCCA": "What two views of counts share",
+        "NonGaussianCCA": "What two views share",
+        "MixedCCA": "What counts and measurements share",
+        "CumulantICA": "Independent sources",
     }
     return names.get(str(facts["model"]), str(facts["model"]))
 
@@ -239,8 +246,9 @@ def _describe_node(node: Mapping[str, Any]) -> dict[str, Any]:
 
 def _describe_views(model: Any) -> list[dict[str, Any]]:
     """Return the leading words of both views, side by side."""
-    names = getattr(model, "feature_names_in_", None)
-    both = names if isinstance(names, tuple | list) else (None, None)
+    both = [
+        getattr(model, name, None) for name in ("feature_names_in_", "second_names_in_")
+    ]
     lists = []
     for table, known in zip(model.components_, both, strict=True):
         words = (
