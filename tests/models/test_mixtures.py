@@ -395,7 +395,11 @@ def test_entries_that_are_missing_together_are_counted_together() -> None:
 
 def test_many_features_with_missing_entries(rng: np.random.Generator) -> None:
     sample = make_bernoulli_mixture(
-        1500, n_features=300, n_components=3, random_state=0
+        1500,
+        n_features=300,
+        n_components=3,
+        weights=[0.5, 0.3, 0.2],
+        random_state=0,
     )
     rows = hide(sample.rows.toarray().astype(float), 0.1, rng)
     model = tercet.BernoulliMixture(3).fit(rows)
