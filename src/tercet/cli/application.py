@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from tercet import __version__
 from tercet.exceptions import (
@@ -47,6 +49,7 @@ EXIT_CODES: dict[type[BaseException], int] = {
 """Exit code of each kind of error; the first class that fits counts."""
 
 _INTERRUPTED = 130
+_NO_MEMORY = 7
 
 _EPILOG = """\b
 Examples:
@@ -57,7 +60,7 @@ Examples:
 \b
 Exit codes: 0 done; 2 wrong option or value; 3 data that cannot be used;
 4 damaged or unknown file; 5 more components than the data support;
-6 a file that cannot be read or written; 130 interrupted.
+6 a file that cannot be read or written; 7 not enough memory; 130 interrupted.
 
 \b
 Shell completion (bash; likewise zsh and fish):
@@ -84,6 +87,16 @@ class LazyGroup(click.Group):
         command: click.Command = module.command
         return command
 
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete names of commands without importing them."""
+        return [
+            CompletionItem(name, help=text)
+            for name, (_, text) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ] + click.Command.shell_complete(self, ctx, incomplete)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -101,8 +114,8 @@ class LazyGroup(click.Group):
 
     def format_commands(
         self,
-        ctx: click.Context,
-        formatter: click.HelpFormatter,  # noqa: ARG002
+        ctx: click.Context,  # noqa: ARG002 - click asks for it
+        formatter: click.HelpFormatter,
     ) -> None:
         """List the commands by what they are for."""
         for group, heading in _HEADINGS.items():
@@ -161,11 +174,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     try:
-        outcome: Any = application.main(
-            args=None if arguments is None else list(arguments),
-            prog_name="tercet",
-            standalone_mode=False,
-        )
+        with _plain_warnings():
+            outcome: Any = application.main(
+                args=None if arguments is None else list(arguments),
+                prog_name="tercet",
+                standalone_mode=False,
+            )
         return outcome if isinstance(outcome, int) else 0
     except click.ClickException as error:
         error.show()
@@ -173,6 +187,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("tercet: interrupted; no output was changed.", err=True)
         return _INTERRUPTED
+    except MemoryError:
+        click.echo(
+            "tercet: there is not enough memory. Keep fewer words with --min-df or "
+            "--max-features.",
+            err=True,
+        )
+        return _NO_MEMORY
     except (TercetError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             return _close_pipe()
@@ -180,6 +201,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return next(
             (code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1
         )
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Print warnings as sentences, each once, without places in the code."""
+    import warnings
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        click.echo(f"tercet: warning: {' '.join(str(message).split())}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _close_pipe() -> int:

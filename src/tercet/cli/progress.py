@@ -3,118 +3,176 @@
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
-from tercet.flow import Block, Pass, Source
+from tercet.flow import Block
+from tercet.intake import CorpusReader
 
-__all__ = ["WatchedSource", "watch"]
-
-State = TypeVar("State")
-
-
-class _CountedPass:
-    """A pass that tells how many rows it has taken in."""
-
-    def __init__(self, work: Pass[State], advance: Any) -> None:
-        self._work = work
-        self._advance = advance
-
-    def initial(self) -> Any:
-        return self._work.initial()
-
-    def update(self, state: Any, block: Block) -> Any:
-        state = self._work.update(state, block)
-        self._advance(block.n_rows)
-        return state
-
-    def merge(self, left: Any, right: Any) -> Any:
-        return self._work.merge(left, right)
+__all__ = ["Watch", "WatchedReader", "watch"]
 
 
-class WatchedSource:
-    """A source that shows a bar while a pass runs over it.
+class WatchedReader:
+    """Rows of a reader, with a bar for each reading of them.
 
     Parameters
     ----------
-    source : Source
-        Where the rows are.
-    progress : rich.progress.Progress
+    reader : CorpusReader
+        Whose rows are read.
+    watch : Watch
         Where the bars are drawn.
+
+    Attributes
+    ----------
+    feature_names : tuple of str or None
+        Those of the reader.
+    text_pipeline : TextPipeline or None
+        That of the reader.
     """
 
-    def __init__(self, source: Source, progress: Any) -> None:
-        self._source = source
+    def __init__(self, reader: CorpusReader, watch: Watch) -> None:
+        self._reader = reader
+        self._watch = watch
+        self._n_passes = 0
+        self.feature_names = reader.feature_names
+        self.text_pipeline = reader.text_pipeline
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the rows and move the bar."""
+        self._n_passes += 1
+        title = f"pass {self._n_passes} over the rows"
+        with self._watch.task(title, self._reader.n_rows) as advance:
+            for block in self._reader:
+                yield block
+                advance(block.n_rows)
+
+
+class Watch:
+    """Bars on standard error, or nothing.
+
+    Parameters
+    ----------
+    progress : rich.progress.Progress or None
+        Draws the bars; None draws nothing.
+
+    Examples
+    --------
+    >>> from tercet.cli.progress import Watch
+    >>> with Watch(None).task("waiting", 10) as advance:
+    ...     advance(5)
+    """
+
+    def __init__(self, progress: Any) -> None:
         self._progress = progress
-        self._passes = 0
-        self._lock = threading.Lock()
-        self.n_features = source.n_features
-        self.feature_names = source.feature_names
-        self.rereadable = source.rereadable
 
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows, where the source knows it."""
-        return getattr(self._source, "n_rows", None)
+    @contextmanager
+    def task(self, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+        """Show a bar while something goes on.
 
-    def run(self, work: Pass[State]) -> State:
-        """Run a pass and show how far it is."""
-        self._passes += 1
-        task = self._progress.add_task(f"reading {self._passes}", total=self.n_rows)
+        Parameters
+        ----------
+        title : str
+            What goes on.
+        total : int or None
+            How much there is to do.
 
-        def advance(rows: int) -> None:
-            with self._lock:
-                self._progress.advance(task, rows)
-
+        Yields
+        ------
+        callable
+            Told how much more has been done.
+        """
+        if self._progress is None:
+            yield lambda _: None
+            return
+        progress = self._progress
+        task = progress.add_task(title, total=total)
         try:
-            state: State = self._source.run(_CountedPass(work, advance))
+            yield lambda done: progress.advance(task, done)
         finally:
-            self._progress.remove_task(task)
-        return state
+            progress.remove_task(task)
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the rows block by block, in order."""
-        yield from self._source.blocks()
+    def load(self, reader: CorpusReader) -> CorpusReader:
+        """Read and count a corpus, with a bar over the bytes of its files.
+
+        Parameters
+        ----------
+        reader : CorpusReader
+            What to read.
+
+        Returns
+        -------
+        CorpusReader
+            The same.
+        """
+        title = "reading" if reader.path is None else f"reading {reader.path.name}"
+        with self.task(title, _measure_bytes(reader.path)) as advance:
+            return reader.load(advance)
+
+    def rows(self, reader: CorpusReader) -> Any:
+        """Return rows for a model, watched if anyone watches.
+
+        Parameters
+        ----------
+        reader : CorpusReader
+            Whose rows.
+
+        Returns
+        -------
+        CorpusReader or WatchedReader
+            What `fit` takes.
+        """
+        return reader if self._progress is None else WatchedReader(reader, self)
+
+
+def _measure_bytes(path: Path | None) -> int | None:
+    if path is None:
+        return None
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 @contextmanager
-def watch(source: Source, *, quiet: bool = False) -> Iterator[Source]:
-    """Show a bar for each reading of a source, if standard error is a terminal.
+def watch(*, quiet: bool = False) -> Iterator[Watch]:
+    """Show bars with the time that is left, if standard error is a terminal.
 
     Parameters
     ----------
-    source : Source
-        Where the rows are.
     quiet : bool
         Show nothing in any case.
 
     Yields
     ------
-    Source
-        What to read from.
+    Watch
+        Which reads and shows.
+
+    Examples
+    --------
+    >>> from tercet.cli.progress import watch
+    >>> with watch(quiet=True) as bars, bars.task("waiting", None) as advance:
+    ...     advance(1)
     """
     if quiet or not sys.stderr.isatty():
-        yield source
+        yield Watch(None)
         return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         Progress,
+        TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield WatchedSource(source, progress)
+        yield Watch(progress)

@@ -13,12 +13,13 @@ from tercet.intake.requirements import Requirement
 from tercet.intake.seeds import make_generator
 from tercet.intake.sources import open_source
 from tercet.intake.texts.pipelines import TextPipeline
-from tercet.intake.texts.stopping import list_stop_words
+from tercet.intake.texts.stopping import LANGUAGES, list_stop_words
 from tercet.intake.thinning import ThinnedSource
 from tercet.intake.validation import validate_block, validate_weights
 
 __all__ = [
     "FORMATS",
+    "LANGUAGES",
     "CorpusReader",
     "PairedBlock",
     "PairedSource",

@@ -1,0 +1,1 @@
+"""One module for each command; `command` is what the group looks for."""

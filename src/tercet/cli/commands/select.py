@@ -1,0 +1,115 @@
+"""`tercet select`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tercet.cli.fitting import guess_model, list_candidates
+from tercet.cli.models import MODELS, make_model, read_settings
+from tercet.cli.options import (
+    INPUT,
+    json_option,
+    output_option,
+    quiet_option,
+    reading_options,
+    split_words,
+    word_options,
+)
+from tercet.cli.outputs import format_json, write_table
+from tercet.cli.progress import watch
+from tercet.cli.reading import open_corpus
+from tercet.exceptions import ParameterError
+
+__all__ = ["command", "read_candidates"]
+
+_EPILOG = """\b
+Examples:
+  tercet select speeches/ --stop-words english --candidates 5,10,15,20
+  tercet select visits.csv --model bernoulli --candidates 2:8 --json
+"""
+
+
+def read_candidates(text: str | None, most: int) -> list[int]:
+    """Return numbers of components from "5,10,20" or "2:8".
+
+    Parameters
+    ----------
+    text : str or None
+        None takes a default list.
+    most : int
+        Largest number that makes sense.
+
+    Returns
+    -------
+    list of int
+        Rising.
+
+    Examples
+    --------
+    >>> from tercet.cli.commands.select import read_candidates
+    >>> read_candidates("2:5", 40), read_candidates("10,5", 40)
+    ([2, 3, 4, 5], [5, 10])
+    """
+    if text is None:
+        return list_candidates(min(most, 40))
+    try:
+        low, colon, high = text.partition(":")
+        found = (
+            list(range(int(low), int(high) + 1))
+            if colon
+            else sorted({int(part) for part in text.split(",")})
+        )
+    except ValueError:
+        found = []
+    if not found or min(found) < 1:
+        raise ParameterError(
+            f"candidates={text!r} are not numbers of components; write 5,10,20 or 2:8."
+        )
+    return found
+
+
+@click.command("select", epilog=_EPILOG)
+@click.argument("source", type=INPUT)
+@click.option("--model", "-m", type=click.Choice(list(MODELS)), help="Kind of model.")
+@click.option("--candidates", "-k", metavar="LIST", help="As 5,10,20 or 2:8.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter."
+)
+@output_option
+@reading_options
+@word_options
+@json_option
+@quiet_option
+def command(
+    source: Path,
+    model: str | None,
+    candidates: str | None,
+    settings: tuple[str, ...],
+    output: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Compare numbers of components on SOURCE, side by side."""
+    from tercet import select_components
+
+    reading, words = split_words(options)
+    with watch(quiet=quiet) as bars:
+        reader = open_corpus(source, bars, reading, words, quiet=quiet)
+        name = model or guess_model(reader)
+        if MODELS[name].size != "n_components" or MODELS[name].views:
+            raise ParameterError(
+                f"model={name!r} has no numbers of components to compare."
+            )
+        most = min(reader.n_features, reader.n_rows)
+        estimator = make_model(name, None, read_settings(settings))
+        chosen = select_components(estimator, reader, read_candidates(candidates, most))
+    if output is not None:
+        write_table(chosen.to_dict(), output)
+    elif as_json:
+        click.echo(format_json(chosen.to_dict()))
+    else:
+        click.echo(str(chosen))

@@ -1,0 +1,162 @@
+"""Opening files and models for the commands, and saying what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tercet.cli.progress import Watch
+from tercet.exceptions import FileFormatError, ParameterError
+from tercet.intake import CorpusReader, TextPipeline, read
+
+__all__ = ["is_model_file", "note", "open_corpus", "open_model", "report_reading"]
+
+_MIN_DF = 2
+
+
+def note(sentence: str, *, quiet: bool = False) -> None:
+    """Say something to the person at the terminal, not to the next program.
+
+    Parameters
+    ----------
+    sentence : str
+        What to say.
+    quiet : bool
+        Whether to keep silent.
+    """
+    if not quiet:
+        click.echo(f"tercet: {sentence}", err=True)
+
+
+def open_corpus(
+    path: Path,
+    bars: Watch,
+    reading: dict[str, Any],
+    words: dict[str, Any] | None = None,
+    *,
+    like: Any = None,
+    jobs: int = -1,
+    quiet: bool = False,
+) -> CorpusReader:
+    """Read a file and say what was left out.
+
+    Parameters
+    ----------
+    path : Path
+        File or folder.
+    bars : Watch
+        Shows how far reading is.
+    reading, words : dict
+        Arguments of `tercet.read`.
+    like : model or None
+        Whose words are counted.
+    jobs : int
+        Processes.
+    quiet : bool
+        Whether to keep silent.
+
+    Returns
+    -------
+    CorpusReader
+        Already read.
+    """
+    _refuse_model(path)
+    given = dict(words or {})
+    reader = read(path, like=like, n_jobs=jobs, **reading, **given)
+    if like is None and reader.layout.kind == "text" and "min_df" not in given:
+        # A word of one document says nothing about words that go together.
+        pipeline = TextPipeline(**given, min_df=_MIN_DF)
+        reader = read(path, n_jobs=jobs, pipeline=pipeline, **reading)
+    bars.load(reader)
+    report_reading(reader, quiet=quiet)
+    return reader
+
+
+def _refuse_model(path: Path) -> None:
+    if path.is_file() and is_model_file(path):
+        raise ParameterError(
+            f"{path} is a model, but data are needed here; see `tercet info {path}`."
+        )
+
+
+def report_reading(reader: CorpusReader, *, quiet: bool = False) -> None:
+    """Say what was read, in which encoding, and which lines were left out.
+
+    Parameters
+    ----------
+    reader : CorpusReader
+        Already read.
+    quiet : bool
+        Whether to keep silent; bad lines are told in any case.
+    """
+    facts = reader.describe()
+    known = ", ".join(
+        str(facts[key])
+        for key in ("format", "encoding", "compression")
+        if facts.get(key) not in (None, "none")
+    )
+    noun = "documents" if reader.layout.kind == "text" else "rows"
+    note(
+        f"read {facts['n_rows']:,} {noun} with {facts['n_features']:,} columns from "
+        f"{facts['path']} ({known})",
+        quiet=quiet,
+    )
+    for sentence in facts["notes"]:
+        note(sentence, quiet=quiet)
+    if facts["n_bad_lines"]:
+        lines = (
+            "1 bad line"
+            if facts["n_bad_lines"] == 1
+            else (f"{facts['n_bad_lines']:,} bad lines")
+        )
+        note(f"{lines} left out: {reader.problems.describe()}")
+
+
+def is_model_file(path: Path) -> bool:
+    """Return whether a file is a saved model, by its first bytes.
+
+    Parameters
+    ----------
+    path : Path
+        Any file.
+
+    Returns
+    -------
+    bool
+        True for safetensors files.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> from tercet.cli.reading import is_model_file
+    >>> is_model_file(pathlib.Path(__file__))
+    False
+    """
+    with path.open("rb") as stream:
+        head = stream.read(10)
+    # Eight bytes with the length of the JSON header, which begins with a brace.
+    return len(head) == 10 and head[8:10] == b'{"' and head[5:8] == b"\0\0\0"
+
+
+def open_model(path: Path) -> Any:
+    """Load a model.
+
+    Parameters
+    ----------
+    path : Path
+        File that `tercet fit` wrote.
+
+    Returns
+    -------
+    estimator
+        The fitted model.
+    """
+    from tercet.models.files import load
+
+    if path.is_file() and not is_model_file(path):
+        raise FileFormatError(
+            f"{path} is not a model; make one with `tercet fit {path} -o model.tercet`."
+        )
+    return load(path)
