@@ -4,6 +4,9 @@ A step takes every document's expected topic counts n through a few rounds of
 `n_j <- e_j sum_w x_w mu_wj / (mu_w . e)`, `e = exp(psi(alpha + n))`, and sets the
 topics to the expected counts of words under them: coordinate ascent on the
 evidence lower bound of Blei, Ng and Jordan (2003), with topics as parameters.
+To the counts of every topic a few pseudo-tokens are added, shared out like the
+words of the corpus: the maximum under a Dirichlet prior, without which words
+that a topic happened not to emit would be impossible in new documents.
 
 Gamma-Poisson topics (discrete ICA) draw intensities `h_j` from a gamma
 distribution with shape `alpha_j` and one rate for all topics, and counts from
@@ -18,6 +21,7 @@ exactly; then the steps are those of the nearest model with a common rate.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +42,12 @@ __all__ = ["TopicRefinement", "VariationalPass", "VariationalState", "refine_top
 
 FIRST_ROUNDS = 5
 ROUNDS = 2
+SETTLED = 3
+SMOOTHING = 0.05
+"""Pseudo-tokens for each word and topic."""
+
+_LEAST_SHARE = 1e-2
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +61,11 @@ class TopicRefinement:
     concentration : ndarray of shape (k,)
         Dirichlet parameters.
     outcome : Outcome
-        How the steps ended; its residual is the last rise of the bound.
+        How the steps ended; its residual is the last rise as a
+        share of all rises.
     history : ndarray of shape (steps,)
-        Evidence lower bound for each token before every step.
+        Objective for each token before every step: the evidence lower bound
+        plus the logarithm of the smoothing prior.
     shares : ndarray of shape (k,)
         Expected share of the tokens that each topic emitted.
     """
@@ -159,11 +171,17 @@ def refine_topics(
     concentration: ArrayLike,
     *,
     steps: int | None = None,
-    tolerance: float = 1e-3,
+    tolerance: float = 0.02,
     max_steps: int = 50,
-    update_concentration: bool = True,
+    update_concentration: bool | Literal["shares"] = True,
+    smoothing: float = SMOOTHING,
 ) -> TopicRefinement:
     """Improve topics by variational steps over the documents.
+
+    A step raises the evidence lower bound plus the logarithm of the smoothing
+    prior. Without a number of steps, they end when one adds no more than a
+    fiftieth of what all have added: on real texts, topics begin to fit the
+    noise soon after (docs/concepts/topic_likelihood.md has the figures).
 
     Parameters
     ----------
@@ -174,21 +192,26 @@ def refine_topics(
     concentration : array-like of shape (k,)
         Dirichlet parameters (gamma shapes) to start from.
     steps : int or None, default=None
-        Steps to make; None stops when a step raises the bound by less than
-        `tolerance` for each token, or after `max_steps`.
-    tolerance : float, default=1e-3
-        Rise of the bound for each token (in nats) that is not worth a step.
+        Steps to make; None leaves the end to the rule.
+    tolerance : float, default=0.02
+        Share of the rise so far that is not worth a step.
     max_steps : int, default=50
         Most steps when `steps` is None.
-    update_concentration : bool, default=True
-        Whether the Dirichlet parameters are updated, too.
+    update_concentration : bool or "shares", default=True
+        Whether the Dirichlet parameters are updated, too. They climb from the
+        third step on: before, proportions are far from settled and look too even,
+        so that only the shares of the topics are updated and their sum is kept.
+        "shares" keeps it throughout.
+    smoothing : float, default=0.05
+        Pseudo-tokens of each topic, as a multiple of the number of words.
 
     Returns
     -------
     TopicRefinement
-        Topics, Dirichlet parameters, how the steps ended and the bound on the
-        way. The outcome is CONVERGED if the last step raised the bound by less
-        than `tolerance`, EXHAUSTED otherwise, EXACT if no step was asked for.
+        Topics, Dirichlet parameters, how the steps ended and the objective on
+        the way. The outcome is CONVERGED if the last step added at most
+        `tolerance` times what all had added, EXHAUSTED otherwise, EXACT if no
+        step was asked for.
 
     Examples
     --------
@@ -201,7 +224,7 @@ def refine_topics(
     >>> refined.centers.round(2)
     array([[0.88, 0.  ],
            [0.06, 0.47],
-           [0.06, 0.53]])
+           [0.06, 0.52]])
     >>> refined.outcome.converged
     True
     """
@@ -211,16 +234,26 @@ def refine_topics(
             f"centers has {topics.shape[0]} rows, but the documents have "
             f"{source.n_features} features."
         )
+    if not (np.isfinite(smoothing) and smoothing >= 0.0):
+        raise ParameterError(f"smoothing={smoothing!r} must be a number from 0 on.")
+    if update_concentration not in (True, False, "shares"):
+        raise ParameterError(
+            f"update_concentration={update_concentration!r} must be True, False or "
+            "'shares'."
+        )
     budget = _check_steps(steps, max_steps)
+    pseudo_tokens = smoothing * topics.shape[0]
     known, shares, history = RowValues(), alpha / alpha.sum(), []
-    for _ in range(budget):
+    for made in range(1, budget + 1):
         state = source.run(VariationalPass(topics, alpha, known))
-        history.append(_measure_bound(state, alpha))
         known = state.counts
-        topics, shares = _renew_topics(topics, state.expected, shares)
-        if update_concentration and state.totals[3] > 0.0:
-            alpha = refine_concentration(state.log_sums / state.totals[3], alpha)
-        if steps is None and _last_rise(history) <= tolerance:
+        bound = _measure_bound(state, alpha)
+        topics, shares, prior = _renew_topics(topics, state, shares, pseudo_tokens)
+        history.append(bound + prior)
+        alpha = _renew_concentration(
+            alpha, state, shares, update_concentration, settled=made >= SETTLED
+        )
+        if steps is None and _compare_rise(history)[0] <= tolerance:
             break
     return TopicRefinement(
         topics, alpha, _conclude(history, tolerance, steps), np.array(history), shares
@@ -243,37 +276,77 @@ def _measure_bound(state: VariationalState, alpha: FloatArray) -> float:
 
 
 def _renew_topics(
-    topics: FloatArray, expected: FloatArray, shares: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return topics of the expected counts; one that emitted nothing stays."""
+    topics: FloatArray,
+    state: VariationalState,
+    shares: FloatArray,
+    pseudo_tokens: float,
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return topics of the smoothed counts, shares, and the prior of the old topics.
+
+    The prior is its logarithm for each token. Without smoothing, a topic that
+    emitted nothing stays.
+    """
+    expected = state.expected
     expected *= topics
     mass = expected.sum(axis=0)
-    total = mass.sum()
+    total = float(mass.sum())
     if not total > 0.0:
-        return topics, shares
-    silent = mass < np.finfo(np.float64).tiny
-    expected /= np.where(silent, 1.0, mass)
+        return topics, shares, 0.0
+    prior = (pseudo_tokens / total) * expected.sum(axis=1)
+    height = 0.0
+    if pseudo_tokens > 0.0:
+        logs = np.log(np.maximum(topics, _TINY)).sum(axis=1)
+        height = float(prior @ logs) / total
+    expected += prior[:, None]
+    smoothed = mass + pseudo_tokens
+    silent = smoothed < _TINY
+    expected /= np.where(silent, 1.0, smoothed)
     expected[:, silent] = topics[:, silent]
-    return expected, mass / total
+    return expected, mass / total, height
 
 
-def _last_rise(history: list[float]) -> float:
-    return history[-1] - history[-2] if len(history) > 1 else np.inf
+def _renew_concentration(
+    alpha: FloatArray,
+    state: VariationalState,
+    shares: FloatArray,
+    update: bool | str,
+    *,
+    settled: bool,
+) -> FloatArray:
+    """Return the Dirichlet parameters for the next step."""
+    if not update or not state.totals[3] > 0.0:
+        return alpha
+    if update is True and settled:
+        return refine_concentration(state.log_sums / state.totals[3], alpha)
+    # A topic that emits nothing keeps a little, and can come back.
+    kept = np.maximum(shares, _LEAST_SHARE / shares.size)
+    return np.asarray(alpha.sum() * kept / kept.sum())
+
+
+def _compare_rise(history: list[float]) -> tuple[float, float]:
+    """Return the last rise, as a share of all rises and as it is."""
+    if len(history) < 2:
+        return np.inf, np.inf
+    last, whole = history[-1] - history[-2], history[-1] - history[0]
+    return (last / whole if whole > 0.0 else 0.0), last
 
 
 def _conclude(history: list[float], tolerance: float, steps: int | None) -> Outcome:
-    made, rise = len(history), _last_rise(history)
+    made = len(history)
     if not made:
         return Outcome(Status.EXACT, 0, 0.0, "No likelihood steps were asked for.")
-    if rise <= tolerance:
+    share, rise = _compare_rise(history)
+    if share <= tolerance:
         message = (
-            f"After {made} variational steps the bound rose by {rise:.2g} for each "
-            f"token, below tolerance={tolerance:g}."
+            f"The last of {made} variational steps raised the objective by {rise:.2g} "
+            f"for each token, {share:.1%} of what all had added."
         )
-        return Outcome(Status.CONVERGED, made, rise, message)
+        return Outcome(Status.CONVERGED, made, share, message)
     reason = "asked for" if steps is not None else "allowed by max_steps"
-    message = (
-        f"Made the {made} variational steps {reason}; the bound was still rising by "
-        f"{rise:.2g} for each token, above tolerance={tolerance:g}."
-    )
-    return Outcome(Status.EXHAUSTED, made, rise, message)
+    message = f"Made the {made} variational steps {reason}"
+    if made > 1:
+        message += (
+            f"; the last still raised the objective by {rise:.2g} for each token, "
+            f"{share:.1%} of what all had added (tolerance {tolerance:.1%})"
+        )
+    return Outcome(Status.EXHAUSTED, made, share, f"{message}.")

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from sklearn.utils.validation import check_is_fitted
+
 from tercet.flow import FloatArray, Outcome, Parameters, Source
 from tercet.likelihood import infer_topics, refine_topics, score_topics
+from tercet.models.bridges import convert_to_gensim, convert_to_sklearn
 from tercet.models.topic_base import TopicModel
 
 __all__ = ["MixedTopicModel"]
@@ -50,7 +53,7 @@ class MixedTopicModel(TopicModel):
             start.centers,
             start.weights if alpha is None else alpha,
             steps=steps,
-            update_concentration=free,
+            update_concentration=True if free else "shares",
         )
         alpha = refined.concentration
         weights = alpha / alpha.sum() if free else refined.shares
@@ -77,3 +80,26 @@ class MixedTopicModel(TopicModel):
             method=method,
             rng=self._rng(),
         ).per_token
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted `sklearn.decomposition.LatentDirichletAllocation`.
+
+        Returns
+        -------
+        sklearn.decomposition.LatentDirichletAllocation
+            With these topics; its `partial_fit` goes on from here. It knows one
+            prior for all topics, the mean of `concentration_`.
+        """
+        check_is_fitted(self, "components_")
+        return convert_to_sklearn(self)
+
+    def to_gensim(self) -> Any:
+        """Return a `gensim.models.LdaModel` with these topics.
+
+        Returns
+        -------
+        gensim.models.LdaModel
+            Word ids are column numbers; its `update` goes on from here.
+        """
+        check_is_fitted(self, "components_")
+        return convert_to_gensim(self)
