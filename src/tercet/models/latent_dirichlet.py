@@ -169,23 +169,24 @@ class LatentDirichletAllocation(MixedTopicModel):
         free = self.concentration == "auto"
         found, outcome, notes = self._refine_shares(source, start, steps, free=free)
         if free:
-            found = replace(found, concentration=self._settle(found))
+            found = replace(found, concentration=self._settle(found.concentration))
         return found, outcome, notes
 
-    def _settle(self, parameters: Parameters) -> FloatArray:
+    def _settle(self, alpha: FloatArray | None) -> FloatArray | None:
         """Return Dirichlet parameters that add up to the better estimate of alpha0.
 
         Variational steps estimate it with a bias that lasts however many documents
         there are; the sums do not, where the model holds. Where the two disagree
         it does not hold, and the likelihood has the last word.
         """
-        alpha = parameters.concentration
+        if alpha is None:
+            return None
         total = float(alpha.sum())
         found = self.diagnostics_.get("concentration")
         by_sums = self.diagnostics_.get("alpha0_by_sums", total)
         agree = 1.0 / _AGREEMENT < by_sums / total < _AGREEMENT
         if found is None or not found.converged or not agree:
-            return np.asarray(alpha)
+            return alpha
         return np.asarray(alpha * (by_sums / total))
 
     def _start_concentration(self, weights: FloatArray) -> FloatArray:

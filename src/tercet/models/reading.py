@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tercet.exceptions import ParameterError
 from tercet.flow import FloatArray, IntArray
+from tercet.models.bridges import prepare_pyldavis
 from tercet.models.estimators import check_number
 
 __all__ = ["ReadingMixin"]
@@ -172,6 +173,24 @@ class ReadingMixin:
         shares = proportions[:, topic]
         order = np.argsort(-shares, kind="stable")[:n_documents]
         return order, shares[order]
+
+    def to_pyldavis(self, X: Any, **options: Any) -> Any:
+        """Return what pyLDAvis draws of these topics and documents.
+
+        Parameters
+        ----------
+        X : rows
+            Documents.
+        **options
+            Handed to `pyLDAvis.prepare`.
+
+        Returns
+        -------
+        pyLDAvis.PreparedData
+            For `pyLDAvis.display` or `pyLDAvis.save_html`.
+        """
+        check_is_fitted(self, "components_")
+        return prepare_pyldavis(self, X, **options)
 
     def _word_names(self) -> Sequence[str]:
         """Return the names of the features."""
