@@ -37,8 +37,9 @@ def topics_of(parameters):
     return parameters.centers / parameters.centers.sum(axis=0)
 
 
-def test_every_generator_is_listed_here():
-    assert {name for name in datasets.__all__ if name.startswith("make_")} == set(SMALL)
+def test_every_generator_of_one_view_is_listed_here():
+    made = {name for name in datasets.__all__ if name.startswith("make_")}
+    assert {name for name in made if not name.endswith("_cca")} == set(SMALL)
 
 
 @pytest.mark.parametrize("name", GENERATORS)

@@ -7,9 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from tercet.exceptions import ParameterError
+from tercet.families.completing import (
+    RepeatedEntries,
+    add_diagonal,
+    add_repeated,
+    find_hollow_subspace,
+    fit_repeated,
+    iterate_diagonal,
+)
 from tercet.families.draws import draw_bernoulli, draw_labels
 from tercet.families.population import (
     SliceChoice,
@@ -28,20 +36,21 @@ from tercet.flow import (
     Moments,
     Parameters,
     Registry,
+    Source,
     Whitening,
 )
 from tercet.moments.assembly import contract_table
+from tercet.moments.passes import PairPass
+from tercet.moments.subspace import apply_pair, orthonormalize
 
 __all__ = ["Bernoulli"]
 
+# Products with a Gram matrix in memory cost next to nothing.
+_GRAM_ITERATIONS = 100
+_TINY = float(np.finfo(np.float64).tiny)
 _KINDS = Registry[str]("moments")
 for _name in ("completed", "factorial", "raw"):
     _KINDS.add(_name, _name)
-
-# The diagonal is iterated until it moves by less than this share of itself; the
-# cap is far above what samples need.
-_TOLERANCE = 1e-10
-_MOST_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,7 @@ class Bernoulli:
         What stands where a feature is repeated.
     rounds : int
         How often completed third moments are filled again from the parameters
-        that came out; with zero only pair moments are completed.
+        that came out; zero fits them to the other entries alone.
 
     Examples
     --------
@@ -78,7 +87,7 @@ class Bernoulli:
     """
 
     moments: str = "completed"
-    rounds: int = 3
+    rounds: int = 1
 
     name: ClassVar[str] = "bernoulli"
     requirement: ClassVar[str] = "binary"
@@ -102,6 +111,63 @@ class Bernoulli:
         """Arguments that rebuild the family."""
         return {"moments": self.moments, "rounds": self.rounds}
 
+    def choose_basis(
+        self,
+        source: Source,
+        n_components: int,
+        *,
+        strategy: str,
+        extra: int,
+        n_iterations: int,
+        rng: np.random.Generator,
+    ) -> FloatArray | None:
+        """Return the leading subspace of M2 with its diagonal filled in on the way.
+
+        Without its diagonal M2 spans another space than the centers, and has
+        negative eigenvalues of the size of its smaller positive ones, which
+        subspace iteration, looking at absolute values, would run after.
+
+        Parameters
+        ----------
+        source : Source
+            Rows; read `n_iterations + 1` times, or once if the Gram matrix is
+            formed.
+        n_components : int
+            Number of components k.
+        strategy : str
+            "exact" forms the Gram matrix; a "sketch" needs nothing of this.
+        extra : int
+            Basis columns beyond k.
+        n_iterations : int
+            Subspace iterations.
+        rng : numpy.random.Generator
+            Draws the starting block.
+
+        Returns
+        -------
+        ndarray of shape (d, p) or None
+            Orthonormal basis; None where any one will do.
+        """
+        d, width = source.n_features, n_components + extra
+        if not self.factorial or strategy == "sketch" or width >= d:
+            return None
+
+        def read(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+            state = source.run(PairPass(vectors, self.plan))
+            first = state.tally.first[0] / max(state.tally.masses[0], _TINY)
+            return first, apply_pair(state, vectors, factorial=True)
+
+        start = orthonormalize(rng.standard_normal((d, width)))
+        if strategy != "exact":
+            return find_hollow_subspace(read, start, n_components, n_iterations)
+        first, gram = read(np.eye(d))
+        return find_hollow_subspace(
+            lambda vectors: (first, gram @ vectors),
+            start,
+            n_components,
+            _GRAM_ITERATIONS,
+        )
+
     def equations(self, moments: Moments) -> Equations:
         """Return raw or factorial moments; `complete` fills the latter."""
         shifted = shift_moments(moments, 0.0, 0.0, 0.0, factorial=self.factorial)
@@ -113,16 +179,17 @@ class Bernoulli:
         """Fill the entries in which a feature is repeated, inside the basis.
 
         The diagonal of M2 becomes that of its best approximation of rank k,
-        which is iterated. The entries (i, i, l) of M3 become
-        `sum_j omega_j mu_ij^2 mu_lj`; they are a sum over features of
-        `b_i (x) b_i (x) t_i`, so that nothing larger than p^3 is formed.
+        which is iterated. The entries (i, i, l) of M3 are fitted to the others
+        by least squares, or become `sum_j omega_j mu_ij^2 mu_lj` once there are
+        parameters; they are a sum over features of `b_i (x) b_i (x) t_i`, so
+        that nothing larger than p^3 is formed.
 
         Parameters
         ----------
         equations : Equations
             Factorial moments; others are returned as they are.
         parameters : Parameters or None
-            Estimate from which M3 is filled; None leaves M3 alone.
+            Estimate from which M3 is filled; None fits it to what is there.
         n_components : int
             Rank k of the model.
 
@@ -133,15 +200,18 @@ class Bernoulli:
         """
         if self.moments != "completed" or not equations.hollow:
             return equations
-        diagonal = _iterate_diagonal(equations, parameters, n_components)
-        lift, pair = _add_diagonal(equations, diagonal)
-        third, slices = equations.third, equations.slices
-        if parameters is not None:
-            third = third + _fill_third(equations.basis, parameters)
-            slices = _fill_slices(equations, parameters)
-        return replace(
-            equations, lift=lift, pair=pair, third=third, slices=slices, hollow=False
+        start = (
+            None if parameters is None else parameters.centers**2 @ parameters.weights
         )
+        diagonal = iterate_diagonal(equations, n_components, start)
+        lift, pair = add_diagonal(equations, diagonal)
+        paired = replace(equations, lift=lift, pair=pair, hollow=False)
+        entries = (
+            fit_repeated(paired, n_components)
+            if parameters is None
+            else _entries_of(parameters)
+        )
+        return add_repeated(paired, entries)
 
     def recover(
         self, factors: Factors, whitening: Whitening, equations: Equations
@@ -203,14 +273,11 @@ class Bernoulli:
         full = self.population(parameters, basis=basis, slices=slices)
         squares = parameters.centers**2 @ parameters.weights
         if self.factorial:
-            lift, pair = _add_diagonal(full, -squares)
-            third = full.third - _fill_third(full.basis, parameters)
-            kept = _fill_slices(full, parameters, sign=-1.0)
-            return replace(
-                full, lift=lift, pair=pair, third=third, slices=kept, hollow=True
-            )
+            lift, pair = add_diagonal(full, -squares)
+            hollow = replace(full, lift=lift, pair=pair, hollow=True)
+            return add_repeated(hollow, _entries_of(parameters), sign=-1.0)
         # Raw rows have E x_i x_l at (i, i, l) and E x_i at (i, i, i).
-        lift, pair = _add_diagonal(full, full.first - squares)
+        lift, pair = add_diagonal(full, full.first - squares)
         return replace(
             full,
             lift=lift,
@@ -253,79 +320,15 @@ class Bernoulli:
             )
 
 
-# The pair moment ----------------------------------------------------------------
+# What raw rows show ---------------------------------------------------------------
 
 
-def _add_diagonal(
-    equations: Equations, diagonal: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return `(M2 B, B' M2 B)` with a diagonal added to M2."""
-    basis = equations.basis
-    lift = equations.lift + diagonal[:, None] * basis
-    pair = equations.pair + basis.T @ (diagonal[:, None] * basis)
-    return lift, (pair + pair.T) / 2.0
-
-
-def _iterate_diagonal(
-    equations: Equations, parameters: Parameters | None, n_components: int
-) -> FloatArray:
-    """Return the diagonal that the best approximation of rank k has itself.
-
-    The model's `sum omega mu^2` lies between the square of the mean and the
-    mean, and so is every step kept.
-    """
-    least, most = equations.first**2, np.maximum(equations.first, 0.0)
-    diagonal = (
-        least if parameters is None else parameters.centers**2 @ parameters.weights
-    )
-    scale = float(np.linalg.norm(most))
-    gram = None if equations.orthonormal else equations.basis.T @ equations.basis
-    for _ in range(_MOST_STEPS):
-        lift, pair = _add_diagonal(equations, diagonal)
-        values, vectors = linalg.eigh(pair, gram)
-        kept = values[::-1][:n_components]
-        above = kept > 1e-12 * max(float(kept[0]), 0.0)
-        columns = lift @ vectors[:, ::-1][:, :n_components][:, above]
-        # With E = M2 U S^(-1/2), E E' is the approximation; U is unit in the
-        # metric of the basis.
-        approximation = (columns**2) @ (1.0 / kept[above])
-        following = np.clip(approximation, least, most)
-        moved = float(np.linalg.norm(following - diagonal))
-        diagonal = following
-        if moved <= _TOLERANCE * scale:
-            break
-    return diagonal
-
-
-# The third moment ---------------------------------------------------------------
-
-
-def _fill_third(basis: FloatArray, parameters: Parameters) -> FloatArray:
-    """Return the model's entries with a repeated feature, between the basis."""
-    centers, weights = parameters.centers, parameters.weights
-    inside = centers.T @ basis
-    cubes = centers**3 @ weights
-    # (i, i, i) is met in all three orders but is one entry.
-    table = (centers**2 * weights) @ inside - (2.0 / 3.0) * cubes[:, None] * basis
-    return contract_table(basis, table)
-
-
-def _fill_slices(
-    equations: Equations, parameters: Parameters, *, sign: float = 1.0
-) -> FloatArray | None:
-    """Return slices with the entries of a repeated feature added (or taken out)."""
-    if equations.slices is None or equations.slice_features is None:
-        return None
-    basis, features = equations.basis, equations.slice_features
-    centers, weights = parameters.centers, parameters.weights
-    # (i, i, r): a diagonal; (r, l, r) and (l, r, r): a row and a column.
-    diagonals = _weigh_products(basis, centers**2 * weights)
-    spread = np.tensordot(centers[features], diagonals, axes=(1, 0))
-    cross = (centers[features] ** 2 * weights) @ (centers.T @ basis)
-    cubes = centers[features] ** 3 @ weights
-    return np.asarray(
-        equations.slices + sign * _join_slices(basis[features], spread, cross, cubes)
-    )
+def _entries_of(parameters: Parameters) -> RepeatedEntries:
+    """Return the entries of a model in which a feature is repeated."""
+    k = parameters.n_components
+    core = np.zeros((k, k, k))
+    core[range(k), range(k), range(k)] = parameters.weights
+    return RepeatedEntries(parameters.centers, core)
 
 
 def _weigh_products(basis: FloatArray, columns: FloatArray) -> FloatArray:

@@ -141,7 +141,7 @@ class ThreeViews:
         source: Source,
         n_components: int,
         *,
-        sketch: bool,
+        strategy: str,
         extra: int,
         n_iterations: int,
         rng: Generator,
@@ -154,8 +154,8 @@ class ThreeViews:
             Rows; read `n_iterations + 1` times, or not at all for a sketch.
         n_components : int
             Number of components k.
-        sketch : bool
-            Whether to take random directions.
+        strategy : str
+            "sketch" takes random directions.
         extra : int
             Columns for each view beyond k.
         n_iterations : int
@@ -179,7 +179,7 @@ class ThreeViews:
             start.append(np.eye(size) if size <= width else orthonormalize(columns))
         basis = _place(start, labels)
         narrow = max(block.shape[0] for block in start) <= width
-        if sketch or narrow:
+        if strategy == "sketch" or narrow:
             return basis
         for _ in range(n_iterations + 1):
             pair = source.run(PairPass(basis, self.plan)).pair

@@ -40,12 +40,12 @@ class BasisChooser(Protocol):
         source: Source,
         n_components: int,
         *,
-        sketch: bool,
+        strategy: str,
         extra: int,
         n_iterations: int,
         rng: np.random.Generator,
-    ) -> FloatArray:
-        """Return an orthonormal basis (d, p)."""
+    ) -> FloatArray | None:
+        """Return an orthonormal basis (d, p), or None where any one will do."""
         ...
 
 
@@ -279,12 +279,13 @@ def _choose_basis(
         chosen = family.choose_basis(
             source,
             n_components,
-            sketch=strategy == "sketch",
+            strategy=strategy,
             extra=extra,
             n_iterations=n_iterations,
             rng=rng,
         )
-        return chosen, True
+        if chosen is not None:
+            return chosen, True
     if strategy == "sketch":
         width = 2 * (n_components + extra)
         if width >= d:
