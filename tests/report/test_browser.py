@@ -106,7 +106,9 @@ def test_page_is_silent_and_offline(name: str, visit: Any) -> None:
     ]
     assert complaints == []
     assert [
-        url for url in list_requests(browser) if not url.startswith(("file:", "data:"))
+        url
+        for url in list_requests(browser)
+        if not url.startswith(("file:", "data:", "chrome:"))
     ] == []
     assert browser.execute_script("return window.broken === undefined")
 
