@@ -52,9 +52,12 @@ def command(source: Path, as_json: bool, quiet: bool, **options: Any) -> None:
         return
     for key, value in facts.items():
         if value not in (None, [], ""):
-            shown = f"{value:,}" if isinstance(value, int) else _show(value)
-            click.echo(f"{key.replace('_', ' ')}: {shown}")
+            click.echo(f"{key.replace('_', ' ')}: {_show(value)}")
 
 
 def _show(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
     return "; ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -38,6 +38,8 @@ _MAKERS = {
     "gaussian": "make_spherical_gaussians",
 }
 
+_TABLES = ("bernoulli", "poisson", "gaussian")
+
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
@@ -97,7 +99,8 @@ def command(
     """Draw rows from a model of KIND whose parameters are known.
 
     The ending of --output says how they are written: .npz, .mtx, .svm, .uci, or .csv,
-    .tsv and .parquet (a line for each entry; one column a feature for "gaussian").
+    .tsv and .parquet (a line for each entry; .csv and .parquet have one column a feature
+    for bernoulli, poisson and gaussian).
     """
     from tercet import datasets
 
@@ -113,7 +116,7 @@ def command(
             f"{wrong!r} is not a parameter of kind={kind!r}; it has {', '.join(known)}."
         )
     sample = make(rows, **given, random_state=seed)
-    _write(sample.rows, output)
+    _write(sample.rows, output, wide=kind in _TABLES)
     if truth is not None:
         with replace_file(truth) as part:
             part.write_text(format_json(_describe(sample)), encoding="utf-8")
@@ -124,10 +127,11 @@ def command(
         note(f"wrote {output}", quiet=quiet)
 
 
-def _write(rows: Any, output: Path) -> None:
+def _write(rows: Any, output: Path, *, wide: bool) -> None:
     from tercet.intake.formats.writing import write_counts
 
-    if not sparse.issparse(rows) and output.suffix.lower() in (".csv", ".parquet"):
+    if wide and output.suffix.lower() in (".csv", ".parquet"):
+        rows = rows.toarray() if sparse.issparse(rows) else rows
         write_table(
             {f"x{j}": column.tolist() for j, column in enumerate(rows.T)}, output
         )

@@ -61,6 +61,15 @@ class EntryRows:
         self._n_rows = 0
         self._n_entries = 0
 
+    def __enter__(self) -> EntryRows:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the temporary file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
     def add(self, rows: IntArray, columns: IntArray, values: NDArray[Any]) -> None:
         """Take some entries."""
         if len(rows) == 0:

@@ -49,7 +49,8 @@ def read_uci(path: Path, store: RowStore, problems: Problems) -> int:
         sizes = [_read_size(path, stream, number) for number in (1, 2, 3)]
         n_rows, n_columns, _ = sizes
         _check_sizes(path, n_rows, n_columns)
-        _read_triples(stream, 3, (n_rows, n_columns), EntryRows(store), problems)
+        with EntryRows(store) as entries:
+            _read_triples(stream, 3, (n_rows, n_columns), entries, problems)
     return n_columns
 
 
@@ -141,19 +142,20 @@ def read_matrix_market(path: Path, store: RowStore, problems: Problems) -> int:
             )
         n_rows, n_columns = sizes[:2]
         _check_sizes(path, n_rows, n_columns)
-        entries = EntryRows(store)
-        if form == "array":
-            _read_array(path, stream, number, (n_rows, n_columns), entries)
-            return n_columns
-        _read_triples(
-            stream,
-            number,
-            (n_rows, n_columns),
-            entries,
-            problems,
-            n_fields=2 if values == "pattern" else 3,
-            mirrored=symmetry == "symmetric",
-        )
+        shape = (n_rows, n_columns)
+        with EntryRows(store) as entries:
+            if form == "array":
+                _read_array(path, stream, number, shape, entries)
+                return n_columns
+            _read_triples(
+                stream,
+                number,
+                shape,
+                entries,
+                problems,
+                n_fields=2 if values == "pattern" else 3,
+                mirrored=symmetry == "symmetric",
+            )
     return n_columns
 
 
@@ -312,39 +314,45 @@ def _read_archive(path: Path, archive: zipfile.ZipFile, store: RowStore) -> int:
         raise FileFormatError(f"{path} does not hold a matrix of rows and columns.")
     n_rows, n_columns = int(shape[0]), int(shape[1])
     _check_sizes(path, n_rows, n_columns)
-    entries = EntryRows(store)
-    major = n_rows if form == "csr" else n_columns
+    indptr = None
+    names: tuple[str, ...] = ("row", "col", "data")
     if form in ("csr", "csc"):
+        names = ("indices", "data")
+        major = n_rows if form == "csr" else n_columns
         indptr = _read_whole(archive, "indptr").astype(np.int64)
-        stored = np.diff(indptr)
-        if len(indptr) != major + 1 or indptr[0] != 0 or stored.min(initial=0) < 0:
+        rising = bool(np.all(np.diff(indptr) >= 0))
+        if len(indptr) != major + 1 or indptr[0] != 0 or not rising:
             raise FileFormatError(f"{path}: its row pointers are damaged.")
-        names: tuple[str, ...] = ("indices", "data")
-        limit: int | None = int(indptr[-1])
-    elif form == "coo":
-        names, limit = ("row", "col", "data"), None
-    else:
+    elif form != "coo":
         raise FileFormatError(
             f"{path} holds a matrix in the format {form!r}; csr, csc and coo are read."
         )
+    limit = None if indptr is None else int(indptr[-1])
     start = 0
-    for parts in _read_together(archive, names, limit):
-        values = parts[-1].astype(np.float64)
-        if form == "coo":
-            rows, columns = parts[0].astype(np.int64), parts[1].astype(np.int64)
-        else:
-            places = np.arange(start, start + len(values))
-            outer = np.searchsorted(indptr, places, side="right") - 1
-            inner = parts[0].astype(np.int64)
-            rows, columns = (outer, inner) if form == "csr" else (inner, outer)
-        start += len(values)
-        _check_indices(path, rows, columns, (n_rows, n_columns))
-        filled = values != 0
-        entries.add(rows[filled], columns[filled], values[filled])
-    if limit is not None and start != limit:
-        raise FileFormatError(f"{path}: {start} entries instead of {limit}.")
-    entries.finish(n_rows)
+    with EntryRows(store) as entries:
+        for parts in _read_together(archive, names, limit):
+            rows, columns = _place_entries(parts, start, indptr, form)
+            start += len(rows)
+            _check_indices(path, rows, columns, (n_rows, n_columns))
+            values = parts[-1].astype(np.float64)
+            filled = values != 0
+            entries.add(rows[filled], columns[filled], values[filled])
+        if limit is not None and start != limit:
+            raise FileFormatError(f"{path}: {start} entries instead of {limit}.")
+        entries.finish(n_rows)
     return n_columns
+
+
+def _place_entries(
+    parts: list[NDArray[Any]], start: int, indptr: IntArray | None, form: str
+) -> tuple[IntArray, IntArray]:
+    """Return row and column of a run of entries."""
+    inner = parts[0].astype(np.int64)
+    if indptr is None:
+        return inner, parts[1].astype(np.int64)
+    places = np.arange(start, start + len(inner))
+    outer = np.searchsorted(indptr, places, side="right") - 1
+    return (outer, inner) if form == "csr" else (inner, outer)
 
 
 def _check_indices(

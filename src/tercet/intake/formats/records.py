@@ -159,8 +159,8 @@ def _iterate_folder(file: RecordFile, problems: Problems) -> Iterator[_Item]:
         )
     for path in paths:
         name = str(path.relative_to(file.path))
-        encoding, _ = find_encoding(path, file.encoding)
         try:
+            encoding, _ = find_encoding(path, file.encoding)
             with open_text(path, encoding) as stream:
                 text = stream.read(LONGEST_LINE)
         except FileFormatError as error:

@@ -169,13 +169,6 @@ class LongRequest:
     columns: tuple[str, ...] = ()
 
 
-class _Unknown(dict[str, int]):
-    """Numbers of a fixed vocabulary."""
-
-    def __missing__(self, key: str) -> int:
-        return -1
-
-
 def read_long(
     file: RecordFile,
     request: LongRequest,
@@ -205,44 +198,54 @@ def read_long(
     items : list of str
         Names of the items.
     """
-    numbers = WordNumbers(vocabulary or ())
-    fixed = None if vocabulary is None else _Unknown(zip(vocabulary, range(10**9)))  # noqa: B905
-    rows: dict[str, int] = {}
-    records = Records([], {name: [] for name in request.columns})
-    entries = EntryRows(store)
-    waiting: list[tuple[int, str, float]] = []
-
-    def flush() -> None:
-        if not waiting:
-            return
-        where, items, counts = zip(*waiting, strict=True)
-        found = np.array(
-            numbers.number(items) if fixed is None else [fixed[item] for item in items],
-            dtype=np.int64,
-        )
-        kept = found >= 0
-        entries.add(np.array(where)[kept], found[kept], np.array(counts)[kept])
-        waiting.clear()
-
     names = [request.ids, request.item, *request.columns]
     if request.count is not None:
         names.append(request.count)
-    for number, row in iterate_named_rows(file, names, problems):
-        entry = _parse_entry(number, row, request, problems)
-        if entry is None:
-            continue
-        identity, item, count = entry
-        if identity not in rows:
-            rows[identity] = len(rows)
-            for name in request.columns:
-                records.columns[name].append(row[name])
-        waiting.append((rows[identity], item, count))
-        if len(waiting) >= _BLOCK_ENTRIES:
-            flush()
-    flush()
-    entries.finish(len(rows))
+    rows: dict[str, int] = {}
+    records = Records([], {name: [] for name in request.columns})
+    with EntryRows(store) as entries:
+        tally = _Tally(entries, vocabulary)
+        for number, row in iterate_named_rows(file, names, problems):
+            entry = _parse_entry(number, row, request, problems)
+            if entry is None:
+                continue
+            identity, item, count = entry
+            if identity not in rows:
+                rows[identity] = len(rows)
+                for name in request.columns:
+                    records.columns[name].append(row[name])
+            tally.add(rows[identity], item, count)
+        tally.flush()
+        entries.finish(len(rows))
     records.ids = list(rows)
-    return records, numbers.words
+    return records, tally.numbers.words
+
+
+class _Tally:
+    """Gathers entries with named items and passes them on in runs."""
+
+    def __init__(self, entries: EntryRows, vocabulary: Sequence[str] | None) -> None:
+        self.numbers = WordNumbers(vocabulary or ())
+        self._fixed = None if vocabulary is None else frozenset(vocabulary)
+        self._entries = entries
+        self._waiting: list[tuple[int, str, float]] = []
+
+    def add(self, row: int, item: str, count: float) -> None:
+        """Take an entry, unless its item is not known."""
+        if self._fixed is not None and item not in self._fixed:
+            return
+        self._waiting.append((row, item, count))
+        if len(self._waiting) >= _BLOCK_ENTRIES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Pass on what waits."""
+        if not self._waiting:
+            return
+        rows, items, counts = zip(*self._waiting, strict=True)
+        columns = self.numbers.number(items).astype(np.int64)
+        self._entries.add(np.array(rows), columns, np.array(counts))
+        self._waiting.clear()
 
 
 def _parse_entry(
