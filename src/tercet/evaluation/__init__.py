@@ -5,6 +5,8 @@ Measures that compare parameters take components as rows (k x d), as
 `match_components`.
 """
 
+from tercet.evaluation.coherence import measure_coherence
+from tercet.evaluation.comparing import Comparison, Judgement, compare
 from tercet.evaluation.conditioning import measure_condition_number
 from tercet.evaluation.errors import (
     WorstComponent,
@@ -24,11 +26,15 @@ from tercet.evaluation.identifiability import (
     is_uniquely_decomposable,
 )
 from tercet.evaluation.matching import Matching, match_components
+from tercet.evaluation.relevance import measure_relevance
 
 __all__ = [
+    "Comparison",
+    "Judgement",
     "KruskalRank",
     "Matching",
     "WorstComponent",
+    "compare",
     "count_identifiable_components",
     "find_kruskal_rank",
     "find_worst_component",
@@ -36,10 +42,12 @@ __all__ = [
     "is_uniquely_decomposable",
     "match_components",
     "measure_amari_distance",
+    "measure_coherence",
     "measure_component_errors",
     "measure_condition_number",
     "measure_frobenius_error",
     "measure_l1_error",
     "measure_relative_error",
+    "measure_relevance",
     "measure_weight_error",
 ]

@@ -3,7 +3,11 @@
 from tercet.likelihood.densities import Density
 from tercet.likelihood.densities_discrete import Bernoulli, Multinomial, Poisson
 from tercet.likelihood.densities_gaussian import SphericalGaussian
-from tercet.likelihood.dirichlet import TopicRefinement, refine_topics
+from tercet.likelihood.dirichlet import (
+    TopicRefinement,
+    fit_concentration,
+    refine_topics,
+)
 from tercet.likelihood.expectation import RowSubset
 from tercet.likelihood.held_out import SCORES, HeldOutScore, score_topics
 from tercet.likelihood.inference import INFERENCES, infer_topics
@@ -28,6 +32,7 @@ __all__ = [
     "RowSubset",
     "SphericalGaussian",
     "TopicRefinement",
+    "fit_concentration",
     "infer_mixture",
     "infer_topics",
     "refine_mixture",

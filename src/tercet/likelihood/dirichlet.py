@@ -38,7 +38,13 @@ from tercet.likelihood.documents import (
     make_sparse,
 )
 
-__all__ = ["TopicRefinement", "VariationalPass", "VariationalState", "refine_topics"]
+__all__ = [
+    "TopicRefinement",
+    "VariationalPass",
+    "VariationalState",
+    "fit_concentration",
+    "refine_topics",
+]
 
 FIRST_ROUNDS = 5
 ROUNDS = 2
@@ -258,6 +264,64 @@ def refine_topics(
     return TopicRefinement(
         topics, alpha, _conclude(history, tolerance, steps), np.array(history), shares
     )
+
+
+def fit_concentration(
+    source: Source,
+    centers: ArrayLike,
+    *,
+    start: float = 1.0,
+    tolerance: float = 0.01,
+    max_steps: int = 30,
+) -> FloatArray:
+    """Return the Dirichlet parameters that suit documents and fixed topics.
+
+    They climb on the evidence lower bound; no topic is changed.
+
+    Parameters
+    ----------
+    source : Source
+        Documents; read once for every step.
+    centers : array-like of shape (d, k)
+        Topics as columns that sum to one.
+    start : float, default=1.0
+        Sum of the parameters at the start, shared out evenly.
+    tolerance : float, default=0.01
+        Relative change of the sum that is not worth a step.
+    max_steps : int, default=30
+        Most steps.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        Dirichlet parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.intake import open_source
+    >>> from tercet.likelihood import fit_concentration
+    >>> rows = open_source(np.array([[8, 1, 0], [7, 0, 1], [0, 5, 4], [0, 4, 6]]))
+    >>> topics = np.array([[0.8, 0.1], [0.1, 0.4], [0.1, 0.5]])
+    >>> alpha = fit_concentration(rows, topics)
+    >>> bool(alpha[0] < alpha[1] < 1.0)
+    True
+    """
+    k = np.shape(centers)[-1]
+    topics, alpha = check_topics(centers, np.full(k, start / k))
+    known, rounds = RowValues(), 4 * FIRST_ROUNDS
+    for _ in range(max_steps):
+        previous = float(alpha.sum())
+        state = source.run(
+            VariationalPass(topics, alpha, known, ROUNDS + 1, first_rounds=rounds)
+        )
+        known = state.counts
+        if not state.totals[3] > 0.0:
+            break
+        alpha = refine_concentration(state.log_sums / state.totals[3], alpha)
+        if abs(alpha.sum() - previous) <= tolerance * previous:
+            break
+    return alpha
 
 
 def _check_steps(steps: int | None, max_steps: int) -> int:
