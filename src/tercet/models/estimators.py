@@ -297,8 +297,10 @@ class MomentEstimator(TercetEstimator, ABC):
             moments = known + self._collect_more(source, known)
         self._remember(moments)
         try:
+            if moments.masses[2] <= 0.0:
+                raise DataError("no row has three tokens yet.")
             self._learn(moments)
-        except RankError as error:
+        except (RankError, DataError) as error:
             warnings.warn(
                 f"{moments.n_rows} rows do not suffice yet: {error} The sums are "
                 "kept; go on with more batches.",

@@ -21,7 +21,6 @@ from tercet.flow import (
     Outcome,
     Parameters,
     Source,
-    Status,
 )
 from tercet.intake import Requirement, make_generator
 from tercet.models.decomposing import Solution
@@ -107,12 +106,13 @@ class TopicModel(
             moments = self._collect(source)
             self._remember(moments)
             self._learn(moments)
+            self._measure_length(source, moments)
         else:
             self._begin(source, start)
         if steps != 0:
             self._improve(source, steps)
-        elif self.outcome_.status is Status.FELL_BACK:
-            self._announce(self.outcome_)
+        else:
+            self._announce_solution()
         self._warn_of_short()
         return self
 
@@ -128,6 +128,12 @@ class TopicModel(
         self.n_iter_ = solution.factors.outcome.iterations
         self.diagnostics_ = diagnose_solution(solution, moments) | notes
 
+    def _measure_length(self, source: Source, moments: Moments) -> None:
+        """Look at the documents again if three tokens of each were all that was seen."""
+        if moments.family.plan.weighting == "three-words" and source.rereadable:
+            tally = source.run(TallyPass(source.n_features, MomentPlan("length")))
+            self.mean_length_ = float(tally.first[0].sum() / tally.total_weight)
+
     def _solve_topics(
         self, moments: Moments
     ) -> tuple[Parameters, Solution, dict[str, Any]]:
@@ -141,6 +147,13 @@ class TopicModel(
         self.weights_ = parameters.weights
         if parameters.concentration is not None:
             self.concentration_ = parameters.concentration
+
+    def _announce_solution(self) -> None:
+        """Warn of what did not go as asked on the way from sums to topics."""
+        self._announce(self.outcome_)
+        concentration = self.diagnostics_.get("concentration")
+        if concentration is not None:
+            self._announce(concentration)
 
     def _improve(self, source: Source, steps: int | None) -> None:
         """Make likelihood steps and set what they give."""
@@ -231,7 +244,8 @@ class TopicModel(
         self.mean_length_ = float(tally.first[0].sum() / tally.total_weight)
         self.feature_shares_ = tally.first[0] / tally.first[0].sum()
         self._adopt(start)
-        self.diagnostics_ = {"short_documents": tally.short}
+        by_tokens = self._family().plan.by_tokens
+        self.diagnostics_ = {"short_documents": tally.short} if by_tokens else {}
 
     def _positive_centers(self) -> FloatArray:
         """Return the topics with a trace of the corpus in each, as columns.
