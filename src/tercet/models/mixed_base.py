@@ -46,7 +46,7 @@ class MixedTopicModel(TopicModel):
     def _refine_shares(
         self, source: Source, start: Parameters, steps: int | None, *, free: bool
     ) -> tuple[Parameters, Outcome, Mapping[str, Any]]:
-        """Make variational steps; `free` lets the Dirichlet parameters move."""
+        """Make variational steps; `free` lets the sum of Dirichlet parameters move."""
         alpha = start.concentration
         refined = refine_topics(
             source,
@@ -56,9 +56,7 @@ class MixedTopicModel(TopicModel):
             update_concentration=True if free else "shares",
         )
         alpha = refined.concentration
-        weights = alpha / alpha.sum() if free else refined.shares
-        if not free:
-            alpha = alpha.sum() * weights
+        weights = alpha / alpha.sum()
         notes = {"bound": refined.history, "shares": refined.shares}
         parameters = Parameters(refined.centers, weights, concentration=alpha)
         return parameters, refined.outcome, notes

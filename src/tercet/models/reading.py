@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from tercet.evaluation import measure_coherence, measure_relevance
 from tercet.exceptions import ParameterError
-from tercet.flow import FloatArray, IntArray
+from tercet.flow import FloatArray, IntArray, Source
 from tercet.models.bridges import prepare_pyldavis
 from tercet.models.estimators import check_number
 
@@ -80,15 +82,28 @@ class ReadingMixin:
         """
         check_is_fitted(self, "components_")
         check_number("share", share, least=0.0)
-        if share > 1.0:
-            raise ParameterError(f"share={share!r} must lie between 0 and 1.")
-        with np.errstate(divide="ignore"):
-            logs = np.log(self.components_)
-            overall = np.log(self.feature_shares_)
-        lift = np.full_like(logs, -np.inf)
-        seen = np.isfinite(overall)
-        lift[:, seen] = logs[:, seen] - (1.0 - share) * overall[seen]
-        return lift
+        return measure_relevance(self.components_, self.feature_shares_, share)
+
+    def coherence(self, X: Any, *, kind: str = "umass", n_top: int = 20) -> FloatArray:
+        """Return how well the foremost words of each topic go together.
+
+        Parameters
+        ----------
+        X : rows
+            Documents in which words meet, usually those of the fit.
+        kind : {"umass", "npmi"}
+            See `tercet.evaluation.measure_coherence`.
+        n_top : int
+            Words of each topic, L.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Larger is better.
+        """
+        check_is_fitted(self, "components_")
+        source = self._open_rows(X, reset=False)
+        return measure_coherence(self.components_, source, kind=kind, n_top=n_top)
 
     def topic_sizes(self, X: Any = None) -> FloatArray:
         """Return the share of tokens that each topic accounts for.
@@ -198,6 +213,12 @@ class ReadingMixin:
         if names is None:
             return [f"x{j}" for j in range(self.components_.shape[1])]
         return [str(name) for name in names]
+
+    @abstractmethod
+    def _open_rows(
+        self, X: Any, sample_weight: ArrayLike | None = None, *, reset: bool
+    ) -> Source:
+        """Open X as a source."""
 
     @abstractmethod
     def _lengths_and_proportions(self, X: Any) -> tuple[FloatArray, FloatArray]:

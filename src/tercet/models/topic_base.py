@@ -38,7 +38,7 @@ _MANY_SHORT = 0.01
 
 
 class TopicModel(
-    ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentEstimator, ReadingMixin
 ):
     """Base of topic models: topics are probability vectors over the features.
 
