@@ -151,7 +151,8 @@ def test_full_means_the_whole_tensor_for_few_features(
     problem = whiten_third(moments, whiten_pair(moments, 2))
     full = solve(problem, "als", space="full")
     inside = solve(problem, "als", space="unwhitened")
-    assert full.notes["misfit"] == pytest.approx(0.02, rel=0.2)
+    # Twelve of the 56 entries that differ can be fitted.
+    assert full.notes["misfit"] == pytest.approx(0.02 * np.sqrt(44 / 56), rel=0.3)
     assert inside.notes["misfit"] < 0.5 * full.notes["misfit"]
     again = solve(problem, "als", space="full", start="random", n_starts=20)
     assert again.notes["misfit"] <= full.notes["misfit"] * (1.0 + 1e-6)
