@@ -29,8 +29,8 @@ __all__ = [
 
 # The diagonal is iterated until it moves by less than this share of itself; the
 # cap is far above what samples need.
-_TOLERANCE = 1e-11
-_MOST_STEPS = 500
+_TOLERANCE = 1e-12
+_MOST_STEPS = 1000
 _MOST_PRODUCTS = 100
 
 
