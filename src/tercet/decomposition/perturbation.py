@@ -34,6 +34,18 @@ class PerturbationBound:
         `alpha_r`, the least distance of two entries of the chosen row.
     pair_gap : float
         `alpha_M2`, the least distance of two squared eigenvalues of M2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.decomposition import bound_perturbation
+    >>> from tercet.flow import Problem
+    >>> third = np.zeros((2, 2, 2))
+    >>> third[0, 0, 0], third[1, 1, 1] = 3.0, 2.0
+    >>> problem = Problem(third, np.array([2.0, 1.0]), np.ones(2), np.eye(2))
+    >>> bound = bound_perturbation(problem, 1e-6)
+    >>> bound.feature_gap, bound.pair_gap
+    (3.0, 1.0)
     """
 
     rows: FloatArray
