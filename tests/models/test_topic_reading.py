@@ -130,8 +130,8 @@ class TestMixed:
             for s in range(100)
         ]
         mixed.set_params(random_state=None)
-        # Its exponential has no bias.
-        assert logsumexp(logs) - np.log(100) == pytest.approx(exact, abs=0.03)
+        # The mean over particles at each token, as published, costs a small bias.
+        assert logsumexp(logs) - np.log(100) == pytest.approx(exact, abs=0.15)
 
     def test_unknown_choices_are_named(self, mixed: Any) -> None:
         with pytest.raises(ParameterError, match="method='guess' is not known"):

@@ -122,9 +122,10 @@ def score_topics(
     - `"bound"`: `sum_i w_i L_i / sum_i w_i c_i`, L being the evidence lower
       bound on `log p(x_i)` as a sequence of tokens, at its maximum.
     - `"left-to-right"`: the same with an estimate of `log p(x_i)` itself,
-      `sum_n log (1/R) sum_r p(w_n | w_<n, z_<n^r)` with R particles, whose
-      exponential has no bias. The tokens come in random order. Time grows with
-      the square of a document's length.
+      `sum_n log (1/R) sum_r p(w_n | w_<n, z_<n^r)` with R particles. Its
+      exponential has no bias for R = 1; averaging at each token, as published,
+      trades a small bias for far less variance. The tokens come in random
+      order. Time grows with the square of a document's length.
     - `"completion"`: the tokens of each document are parted at random;
       `floor(held_share c)` of them are predicted one at a time from the others.
 
