@@ -166,6 +166,7 @@ class Bernoulli:
             start,
             n_components,
             _GRAM_ITERATIONS,
+            most_steps=1,
         )
 
     def equations(self, moments: Moments) -> Equations:

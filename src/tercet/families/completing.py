@@ -70,7 +70,11 @@ def add_diagonal(
 
 
 def iterate_diagonal(
-    equations: Equations, n_components: int, start: FloatArray | None = None
+    equations: Equations,
+    n_components: int,
+    start: FloatArray | None = None,
+    *,
+    most_steps: int = _MOST_STEPS,
 ) -> FloatArray:
     """Return the diagonal that the best approximation of rank k has itself.
 
@@ -85,6 +89,8 @@ def iterate_diagonal(
         Rank k.
     start : ndarray of shape (d,) or None
         Where to begin; None is the square of the mean.
+    most_steps : int
+        Budget of steps.
 
     Returns
     -------
@@ -106,7 +112,7 @@ def iterate_diagonal(
     diagonal = least if start is None else start
     scale = float(np.linalg.norm(most))
     gram = None if equations.orthonormal else equations.basis.T @ equations.basis
-    for _ in range(_MOST_STEPS):
+    for _ in range(most_steps):
         lift, pair = add_diagonal(equations, diagonal)
         values, vectors = linalg.eigh(pair, gram)
         kept = values[::-1][:n_components]
@@ -128,6 +134,8 @@ def find_hollow_subspace(
     start: FloatArray,
     n_components: int,
     n_iterations: int,
+    *,
+    most_steps: int = _MOST_STEPS,
 ) -> FloatArray:
     """Return the leading subspace of a pair moment whose diagonal is missing.
 
@@ -144,6 +152,9 @@ def find_hollow_subspace(
         Rank k.
     n_iterations : int
         Most products beyond the first one.
+    most_steps : int
+        Most steps of the diagonal for each product. Many save readings of the
+        rows; where products are cheap, one is enough.
 
     Returns
     -------
@@ -168,7 +179,9 @@ def find_hollow_subspace(
             following = first**2
         else:
             seen = Equations(first, lift, basis.T @ lift, np.zeros(0), basis)
-            following = iterate_diagonal(seen, n_components, diagonal)
+            following = iterate_diagonal(
+                seen, n_components, diagonal, most_steps=most_steps
+            )
         moved = float(np.linalg.norm(following - diagonal))
         diagonal = following
         basis = orthonormalize(lift + diagonal[:, None] * basis)
