@@ -64,7 +64,7 @@ def fit_mixture(**settings: Any) -> Method:
 
 def run_k_means(rows: Any, k: int, seed: int) -> Labels:
     """Cluster by k-means."""
-    return KMeans(k, n_init=10, random_state=seed).fit(rows.astype(float)).labels_
+    return KMeans(k, n_init=10, random_state=seed).fit(rows.toarray()).labels_
 
 
 def run_pca(rows: Any, k: int, seed: int) -> Labels:
