@@ -18,7 +18,7 @@ from tercet.recovery import (
     recover_weights,
 )
 
-__all__ = ["Topics", "recover_mixture", "recover_topics"]
+__all__ = ["Topics", "keep_from_zero", "recover_mixture", "recover_topics"]
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -100,6 +100,20 @@ def recover_topics(
     )
 
 
+def keep_from_zero(values: FloatArray) -> FloatArray:
+    """Return numbers that can be divided by, and squared before: zeros are moved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.families.recovering import keep_from_zero
+    >>> bool(np.isfinite(1.0 / keep_from_zero(np.zeros(1)) ** 2).all())
+    True
+    """
+    least = _TINY**0.25
+    return np.where(np.abs(values) < least, least, values)
+
+
 def _upright(columns: FloatArray) -> FloatArray:
     """Turn columns so that the entries with more mass are positive."""
     return columns * recover_signs(columns, np.ones(columns.shape[1])).by_mass
@@ -159,7 +173,7 @@ def recover_mixture(
     by_first = scales.first**2 / pair
     # A component without a third moment has no weight that could be told.
     with np.errstate(divide="ignore"):
-        by_third = pair**3 / scales.third**2
+        by_third = pair**3 / keep_from_zero(scales.third) ** 2
     weights = recover_weights(by_first)
     # The column is s_j mu_j with s_j = c_j / g_j; where noise made c vanish
     # the weight's root stands in for it.

@@ -17,7 +17,7 @@ from tercet.families.population import (
     check_components,
     plant_equations,
 )
-from tercet.families.recovering import recover_topics
+from tercet.families.recovering import keep_from_zero, recover_topics
 from tercet.families.settings import check_cleaner, check_positive, check_weighting
 from tercet.families.shifting import shift_moments
 from tercet.flow import (
@@ -106,7 +106,7 @@ class SingleTopic:
         details = topics.details | {
             "weights_by_first": by_first,
             "weights_by_sums": topics.sums**2 * scales.pair,
-            "weights_by_third": scales.pair**3 / scales.third**2,
+            "weights_by_third": scales.pair**3 / keep_from_zero(scales.third) ** 2,
         }
         return order_by_weight(
             Parameters(topics.centers, recover_weights(by_first), details=details)
@@ -254,7 +254,8 @@ class LatentDirichlet:
         scales = topics.scales
         twice = total * (total + 1.0)
         by_first = scales.first**2 / scales.pair * total / (total + 1.0)
-        by_third = 4.0 * twice / ((total + 2.0) * scales.third) ** 2
+        third = keep_from_zero(scales.third)
+        by_third = 4.0 * twice / ((total + 2.0) * third) ** 2
         details = topics.details | {
             "concentration_by_first": by_first,
             "concentration_by_sums": twice * topics.sums**2 * scales.pair,

@@ -48,7 +48,7 @@ class ConcentrationSearch:
         Residual of the decomposition at each trial value.
     outcome : Outcome
         `CONVERGED` for a single crossing, `FELL_BACK` for the trial value of
-        least residual.
+        least residual, `EXACT` for a single topic.
     """
 
     value: float
@@ -137,6 +137,11 @@ def find_concentration(factorial: Equations, n_components: int) -> Concentration
     >>> round(find_concentration(F, 3).value, 2)
     0.01
     """
+    if n_components == 1:
+        message = "A single topic leaves nothing to be told of its concentration."
+        nothing = np.zeros(0)
+        outcome = Outcome(Status.EXACT, 0, 0.0, message)
+        return ConcentrationSearch(1.0, nothing, nothing, nothing, nothing, outcome)
     trial = _Trial(_compress(factorial), n_components)
     grid = np.geomspace(_LEAST, _MOST, _N_TRIALS)
     found = [values for total in grid if (values := trial.measure(total)) is not None]
@@ -242,9 +247,11 @@ class _Trial:
             values = self.measure(float(np.exp(log_total)))
             return 0.0 if values is None else float(np.log(values[1] / values[0]))
 
-        root = brentq(
-            excess, np.log(low), np.log(high), xtol=_ACCURACY, full_output=False
-        )
+        ends = np.log([low, high])
+        if not excess(ends[0]) * excess(ends[1]) < 0.0:
+            # Another start of the rotation moved the crossing a little.
+            return float(np.sqrt(low * high))
+        root = brentq(excess, *ends, xtol=_ACCURACY, full_output=False)
         return float(np.exp(root))
 
     def _start(self, coordinates: FloatArray) -> FloatArray:
