@@ -27,7 +27,7 @@ class SphericalGaussianMixture(MixtureModel):
         Number of components k; there may be more of them than features.
     shared_variance : bool, default=False
         Whether all components have the same variance.
-    decomposition : str, default="joint"
+    decomposition : str, default="sidiwo"
         How the small tensor is decomposed; see `tercet.decomposition.DECOMPOSITIONS`.
     refine : int or "auto", default="auto"
         Steps of EM after the moments: 0 for moments alone, "auto" until `rule`
@@ -83,7 +83,7 @@ class SphericalGaussianMixture(MixtureModel):
         n_components: int = 2,
         *,
         shared_variance: bool = False,
-        decomposition: str = "joint",
+        decomposition: str = "sidiwo",
         refine: int | str = "auto",
         rule: str = "likelihood",
         tolerance: float | None = None,

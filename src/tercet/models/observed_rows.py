@@ -13,15 +13,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from tercet.exceptions import DataError
 from tercet.families import Bernoulli
+from tercet.families.completing import find_hollow_subspace
 from tercet.flow import Block, Equations, FloatArray, Source
 from tercet.likelihood import Bernoulli as Density
 from tercet.likelihood import refine_mixture
 from tercet.models.decomposing import Solution, solve_equations
 from tercet.models.mapped_rows import MappedSource, take_columns
+from tercet.moments.subspace import orthonormalize
 
 __all__ = ["MOST_FEATURES", "Observed", "count_observed", "solve_observed"]
 
@@ -33,6 +35,9 @@ _MOST_NUMBERS = 1 << 22
 
 # Columns of the basis beyond the number of components.
 _EXTRA = 8
+
+# Products with the pair moment until its subspace is found.
+_MOST_PRODUCTS = 100
 
 
 @dataclass(eq=False)
@@ -187,8 +192,13 @@ def solve_observed(
     pair = _collect_pairs(source, first)
     d = source.n_features
     width = min(n_components + _EXTRA, d)
-    vectors = linalg.eigh(pair, subset_by_index=[d - width, d - 1])[1]
-    basis = np.ascontiguousarray(vectors[:, ::-1])
+    basis = find_hollow_subspace(
+        lambda vectors: (first, pair @ vectors),
+        orthonormalize(rng.standard_normal((d, width))),
+        n_components,
+        _MOST_PRODUCTS,
+        most_steps=1,
+    )
     lift = pair @ basis
     inside = basis.T @ lift
     equations = Equations(

@@ -34,7 +34,7 @@ class PoissonMixture(MixtureModel):
     ----------
     n_components : int, default=2
         Number of components k.
-    decomposition : str, default="joint"
+    decomposition : str, default="sidiwo"
         How the small tensor is decomposed; see `tercet.decomposition.DECOMPOSITIONS`.
     refine : int or "auto", default="auto"
         Steps of EM after the moments: 0 for moments alone, "auto" until `rule`
@@ -88,7 +88,7 @@ class PoissonMixture(MixtureModel):
         self,
         n_components: int = 2,
         *,
-        decomposition: str = "joint",
+        decomposition: str = "sidiwo",
         refine: int | str = "auto",
         rule: str = "likelihood",
         tolerance: float | None = None,
