@@ -27,12 +27,14 @@ from tercet.evaluation.identifiability import (
 )
 from tercet.evaluation.matching import Matching, match_components
 from tercet.evaluation.relevance import measure_relevance
+from tercet.evaluation.stability import Stability, measure_stability
 
 __all__ = [
     "Comparison",
     "Judgement",
     "KruskalRank",
     "Matching",
+    "Stability",
     "WorstComponent",
     "compare",
     "count_identifiable_components",
@@ -49,5 +51,6 @@ __all__ = [
     "measure_l1_error",
     "measure_relative_error",
     "measure_relevance",
+    "measure_stability",
     "measure_weight_error",
 ]

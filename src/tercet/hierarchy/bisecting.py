@@ -13,6 +13,7 @@ from tercet.hierarchy.rows import Table
 from tercet.hierarchy.splitting import DataSplitter, Refinement, Splitter
 from tercet.intake import Requirement
 from tercet.likelihood import (
+    STOPPING_RULES,
     Bernoulli,
     Density,
     Multinomial,
@@ -22,6 +23,7 @@ from tercet.likelihood import (
 
 __all__ = ["BisectingMoments"]
 
+# Components of EM after a split.
 _DENSITIES = Registry[type[Any]]("density")
 _DENSITIES.add("bernoulli", Bernoulli)
 _DENSITIES.add("poisson", Poisson)
@@ -58,7 +60,7 @@ class BisectingMoments(TreeEstimator):
         Least gain of a split: the share of the scatter of all rows (squared
         distances from their mean) that it removes. Splits that gain nothing
         are never made.
-    split_order : {"size", "gain", "level"}, default="size"
+    split_order : {"size", "gain", "level"}, default="gain"
         The leaf that is split next: the heaviest, the one whose split gains
         the most (which looks one split ahead), or level by level as in the
         thesis.
@@ -69,7 +71,7 @@ class BisectingMoments(TreeEstimator):
     density : {"bernoulli", "poisson", "multinomial", "gaussian"}
         Components of that mixture; "bernoulli" by default. Not used if
         `refine=0`.
-    stopping_rule : str, default="likelihood"
+    rule : str, default="likelihood"
         Rule of `refine="auto"`, one of `tercet.likelihood.STOPPING_RULES`;
         "centers" is that of the thesis.
     membership : {"leaf", "path"}, default="leaf"
@@ -105,7 +107,7 @@ class BisectingMoments(TreeEstimator):
     >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [6, 5, 4], axis=0)
     >>> tree = tercet.BisectingMoments(3).fit(X)
     >>> tree.weights_.round(2).tolist(), tree.predict([[1, 1, 0, 0]]).tolist()
-    ([0.4, 0.33, 0.27], [0])
+    ([0.4, 0.27, 0.33], [0])
     """
 
     requirement: ClassVar[Requirement] = Requirement.REALS
@@ -117,10 +119,10 @@ class BisectingMoments(TreeEstimator):
         max_depth: int | None = None,
         min_samples: float = 1,
         min_gain: float = 0.0,
-        split_order: str = "size",
+        split_order: str = "gain",
         refine: int | str = 0,
         density: str = "bernoulli",
-        stopping_rule: str = "likelihood",
+        rule: str = "likelihood",
         membership: str = "leaf",
         verbose: int = 0,
     ) -> None:
@@ -131,7 +133,7 @@ class BisectingMoments(TreeEstimator):
         self.split_order = split_order
         self.refine = refine
         self.density = density
-        self.stopping_rule = stopping_rule
+        self.rule = rule
         self.membership = membership
         self.verbose = verbose
 
@@ -153,14 +155,12 @@ class BisectingMoments(TreeEstimator):
         _check_values(table, self.density)
         density: Density = _DENSITIES[self.density]()
         steps = None if self.refine == "auto" else int(self.refine)
-        return Refinement(density, steps, {"rule": self.stopping_rule})
+        return Refinement(density, steps, {"rule": self.rule})
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        from tercet.likelihood import STOPPING_RULES
-
         _DENSITIES[self.density]
-        STOPPING_RULES[self.stopping_rule]
+        STOPPING_RULES[self.rule]
 
 
 def _check_values(table: Table, density: str) -> None:

@@ -21,6 +21,7 @@ from tercet.kernels.tree_splits import (
     add_gram,
     add_split_slices,
     fill_dense,
+    mirror_upper,
     project_members,
 )
 from tercet.moments.subspace import orthonormalize
@@ -113,8 +114,7 @@ class FeatureCoordinates:
                 gram += (rows * weights[part, None]).T @ rows
             return gram
         add_gram(*self.table.entries, members, weights, gram)
-        upper = np.triu(gram, 1)
-        gram += upper.T
+        mirror_upper(gram)
         return gram
 
     def sum_slices(
@@ -267,7 +267,7 @@ def _learn_basis(table: Table, width: int, *, factorial: bool) -> FloatArray:
         if factorial:
             product -= total[:, None] * block
         block = orthonormalize(product)
-    return block
+    return np.asarray(block)
 
 
 def _multiply_rows(rows: Any, weights: FloatArray, block: FloatArray) -> FloatArray:

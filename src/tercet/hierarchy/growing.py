@@ -55,7 +55,7 @@ class Limits:
     max_depth: int | None = None
     min_samples: float = 1.0
     min_gain: float = 0.0
-    split_order: str = "size"
+    split_order: str = "gain"
 
 
 @dataclass(eq=False)
@@ -140,13 +140,9 @@ class _Growth:
         return ""
 
     def _queue(self, index: int, node: _Node) -> None:
-        kind = self.limits.split_order
-        if kind == "gain":
-            self.try_split(node)
-            if node.split is None:
-                return
-        key = {"size": node.mass, "gain": node.gain, "level": -node.depth}[kind]
-        heapq.heappush(self.waiting, (-float(key), index))
+        # By gain, what was not tried yet comes first; `run` tries it in its turn.
+        keys = {"size": node.mass, "gain": np.inf, "level": -node.depth}
+        heapq.heappush(self.waiting, (-float(keys[self.limits.split_order]), index))
 
     def try_split(self, node: _Node) -> None:
         """Find a split of a node, or the reason why there is none."""
@@ -208,10 +204,15 @@ class _Growth:
         while self.waiting and (wanted is None or len(self.splits) + 1 < wanted):
             index = heapq.heappop(self.waiting)[1]
             node = self.nodes[index]
-            if node.split is None:
+            known = node.split is not None
+            if not known:
                 self.try_split(node)
-            if node.split is not None:
+            if node.split is None:
+                continue
+            if known or self.limits.split_order != "gain":
                 self.part(index, node.split)
+            else:
+                heapq.heappush(self.waiting, (-node.gain, index))
         for _, index in self.waiting:
             node = self.nodes[index]
             node.split, node.gain = None, 0.0

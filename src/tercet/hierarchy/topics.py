@@ -47,13 +47,13 @@ class TopicTree(TreeEstimator):
         Least gain of a split: the share of the loss of all rows (minus their
         log-likelihood about their common center) that it removes. Splits that
         gain nothing are never made.
-    split_order : {"size", "gain", "level"}, default="size"
+    split_order : {"size", "gain", "level"}, default="gain"
         The leaf that is split next: the heaviest, the one whose split gains
         the most (which looks one split ahead), or level by level.
     refine : int or "auto", default=0
         EM steps from the pseudo-centers of each node; "auto" goes on until
         convergence.
-    stopping_rule : str, default="likelihood"
+    rule : str, default="likelihood"
         Rule of `refine="auto"`, one of `tercet.likelihood.STOPPING_RULES`.
     membership : {"leaf", "path"}, default="leaf"
         What `transform` returns.
@@ -106,9 +106,9 @@ class TopicTree(TreeEstimator):
         family: str = "single-topic",
         min_samples: float = 1,
         min_gain: float = 0.0,
-        split_order: str = "size",
+        split_order: str = "gain",
         refine: int | str = 0,
-        stopping_rule: str = "likelihood",
+        rule: str = "likelihood",
         membership: str = "leaf",
         verbose: int = 0,
     ) -> None:
@@ -119,7 +119,7 @@ class TopicTree(TreeEstimator):
         self.min_gain = min_gain
         self.split_order = split_order
         self.refine = refine
-        self.stopping_rule = stopping_rule
+        self.rule = rule
         self.membership = membership
         self.verbose = verbose
 
@@ -137,7 +137,7 @@ class TopicTree(TreeEstimator):
         refinement = None
         if self.refine != 0:
             steps = None if self.refine == "auto" else int(self.refine)
-            refinement = Refinement(density, steps, {"rule": self.stopping_rule})
+            refinement = Refinement(density, steps, {"rule": self.rule})
         return ModelSplitter(
             table,
             coordinates,
@@ -153,7 +153,7 @@ class TopicTree(TreeEstimator):
                 f"family={self.family!r} is not known; choose one of "
                 f"{', '.join(repr(name) for name in _FAMILIES)}."
             )
-        STOPPING_RULES[self.stopping_rule]
+        STOPPING_RULES[self.rule]
 
     def __sklearn_tags__(self) -> Any:
         """Say what scikit-learn may give: no negative values."""

@@ -20,10 +20,15 @@ __all__ = [
     "add_split_slices",
     "fill_dense",
     "measure_lengths",
+    "mirror_upper",
     "project_members",
     "route_rows",
     "score_members",
 ]
+
+# An unsigned index cannot count from the end; without a check for that, loops
+# over gathers become vector instructions, several times as fast.
+_at = np.uint64
 
 # Reordering a sum changes rounding only; NaN and infinity keep their meaning.
 _REORDER = {"reassoc", "contract", "nsz", "arcp"}
@@ -48,12 +53,20 @@ def add_gram(
     diagonal.
     """
     for m in range(members.size):
-        start, stop = indptr[members[m]], indptr[members[m] + 1]
+        start, stop = _at(indptr[members[m]]), _at(indptr[members[m] + 1])
         for e in range(start, stop):
             x = weights[m] * values[e]
-            target = gram[indices[e]]
+            target = gram[_at(indices[e])]
             for g in range(e, stop):
-                target[indices[g]] += x * values[g]
+                target[_at(indices[g])] += x * values[g]
+
+
+@njit(cache=True, nogil=True)
+def mirror_upper(matrix: FloatArray) -> None:
+    """Write the upper triangle of a square matrix over the lower one."""
+    for a in range(matrix.shape[0]):
+        for b in range(a):
+            matrix[a, b] = matrix[b, a]
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
@@ -66,8 +79,8 @@ def fill_dense(
 ) -> None:
     """Write members as dense rows into `block` (m, d), which holds zeros."""
     for m in range(members.size):
-        for e in range(indptr[members[m]], indptr[members[m] + 1]):
-            block[m, indices[e]] = values[e]
+        for e in range(_at(indptr[members[m]]), _at(indptr[members[m] + 1])):
+            block[m, _at(indices[e])] = values[e]
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
@@ -85,9 +98,9 @@ def project_members(
         z = projected[m]
         for a in range(width):
             z[a] = 0.0
-        for e in range(indptr[members[m]], indptr[members[m] + 1]):
+        for e in range(_at(indptr[members[m]]), _at(indptr[members[m] + 1])):
             x = values[e]
-            b = basis[indices[e]]
+            b = basis[_at(indices[e])]
             for a in range(width):
                 z[a] += x * b[a]
 
@@ -109,18 +122,18 @@ def add_split_slices(
     of the whitened slice of each feature (thesis 001, equation 6.7).
     """
     for m in range(members.size):
-        start, stop = indptr[members[m]], indptr[members[m] + 1]
+        start, stop = _at(indptr[members[m]]), _at(indptr[members[m] + 1])
         first = 0.0
         second = 0.0
         for e in range(start, stop):
-            first += values[e] * basis[indices[e], 0]
-            second += values[e] * basis[indices[e], 1]
+            first += values[e] * basis[_at(indices[e]), 0]
+            second += values[e] * basis[_at(indices[e]), 1]
         projected[m, 0] = first
         projected[m, 1] = second
         w = weights[m]
         a, b, c = w * first * first, w * first * second, w * second * second
         for e in range(start, stop):
-            target = slices[indices[e]]
+            target = slices[_at(indices[e])]
             target[0] += values[e] * a
             target[1] += values[e] * b
             target[2] += values[e] * c
@@ -138,9 +151,8 @@ def add_members(
     """Add `sum_i w_i x_i` over the members to `total` (d,)."""
     for m in range(members.size):
         w = weights[m]
-        for e in range(indptr[members[m]], indptr[members[m] + 1]):
-            # An unsigned index cannot count from the end, which saves a check.
-            total[np.uint32(indices[e])] += w * values[e]
+        for e in range(_at(indptr[members[m]]), _at(indptr[members[m] + 1])):
+            total[_at(indices[e])] += w * values[e]
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
@@ -155,8 +167,8 @@ def score_members(
     """Write `sum_r x_ir table_r` of each member into `scores` (m,)."""
     for m in range(members.size):
         score = 0.0
-        for e in range(indptr[members[m]], indptr[members[m] + 1]):
-            score += values[e] * table[np.uint32(indices[e])]
+        for e in range(_at(indptr[members[m]]), _at(indptr[members[m] + 1])):
+            score += values[e] * table[_at(indices[e])]
         scores[m] = score
 
 
@@ -168,7 +180,7 @@ def measure_lengths(
     for i in range(lengths.size):
         total = 0.0
         square = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
+        for e in range(_at(indptr[i]), _at(indptr[i + 1])):
             total += values[e]
             square += values[e] * values[e]
         lengths[i] = total
@@ -197,7 +209,7 @@ def route_rows(
     `absolute` compare the size.
     """
     for i in range(nodes.size):
-        start, stop = indptr[i], indptr[i + 1]
+        start, stop = _at(indptr[i]), _at(indptr[i + 1])
         square = 0.0
         for e in range(start, stop):
             square += values[e] * values[e]
@@ -208,7 +220,7 @@ def route_rows(
             first = 0.0
             second = 0.0
             for e in range(start, stop):
-                row = table[indices[e]]
+                row = table[_at(indices[e])]
                 first += values[e] * row[0]
                 second += values[e] * row[1]
             if absolute[s]:
