@@ -162,6 +162,21 @@ class TestMixed:
         blocks = (X[s : s + 30] for s in range(0, 100, 30))
         assert mixed.transform(blocks) == pytest.approx(mixed.transform(X))
 
+    def test_an_iterator_is_scored_in_one_reading(
+        self, mixed: Any, single: Any
+    ) -> None:
+        X = sparse.csr_array(draw_rows(100))
+        for model in (mixed, single):
+            blocks = (X[s : s + 30] for s in range(0, 100, 30))
+            assert model.score(blocks) == pytest.approx(model.score(X))
+
+    def test_weights_count_repetitions(self, mixed: Any) -> None:
+        X = sparse.csr_array(draw_rows(60))
+        twice = sparse.vstack([X, X[:20]], format="csr")
+        weights = np.repeat([2, 1], [20, 40])
+        found = mixed.score(X, sample_weight=weights)
+        assert found == pytest.approx(mixed.score(twice))
+
     def test_other_features_are_refused(self, mixed: Any) -> None:
         with pytest.raises(DataError, match="expecting 6 features"):
             mixed.transform(np.ones((2, 5)))

@@ -20,14 +20,19 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from tercet.exceptions import DataError, ParameterError
-from tercet.flow import FloatArray, Registry, Source
+from tercet.flow import Block, FloatArray, Registry, Source
 from tercet.kernels.tokens import run_particle
 from tercet.kernels.variational import (
     bound_rows,
     infer_variational_rows,
     predict_rows,
 )
-from tercet.likelihood.documents import check_topics
+from tercet.likelihood.documents import (
+    RowValues,
+    check_topics,
+    give_weights,
+    make_sparse,
+)
 from tercet.likelihood.inference import (
     INFERENCES,
     Infer,
@@ -171,17 +176,20 @@ def score_topics(
     check_features(source, topics)
     settings = _Settings(particles, held_share, inference, draw_seed(rng))
     measure = SCORES[method](topics, alpha, settings)
-    table = np.asarray(source.run(RowWork(measure))).reshape(-1, 3)
-    return _summarize(table, _list_weights(source, table.shape[0]))
+    table = np.asarray(source.run(_WeightedWork(measure))).reshape(-1, 4)
+    return _summarize(table[:, :3], table[:, 3])
 
 
-def _list_weights(source: Source, n_rows: int) -> FloatArray:
-    """Return the weights of all rows."""
-    weights = [
-        np.ones(block.n_rows) if block.weights is None else block.weights
-        for block in source.blocks()
-    ]
-    return np.concatenate(weights) if weights else np.ones(n_rows)
+@dataclass(frozen=True, eq=False)
+class _WeightedWork(RowWork):
+    """A pass that keeps the weight of every row behind its numbers."""
+
+    def update(self, state: RowValues, block: Block) -> RowValues:
+        """Keep the numbers and weights of a block."""
+        numbers = self.measure(make_sparse(block), block.start)
+        weights = give_weights(block)
+        state.pieces[block.start] = np.column_stack([numbers, weights])
+        return state
 
 
 def _summarize(table: FloatArray, weights: FloatArray) -> HeldOutScore:

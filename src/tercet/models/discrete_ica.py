@@ -33,7 +33,8 @@ class DiscreteICA(MixedTopicModel):
         How the small tensor is decomposed; see `tercet.decomposition.DECOMPOSITIONS`.
     refine : int or "auto", default="auto"
         Variational steps after the moments: 0 for moments alone, "auto" until
-        the evidence lower bound has all but settled.
+        the evidence lower bound has all but settled; rows that
+        can be read once only (iterators) get none.
     negative : {"truncate", "simplex"}, default="truncate"
         What is done to negative entries of topics.
     unbiased : bool, default=True

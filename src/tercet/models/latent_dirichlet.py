@@ -41,7 +41,8 @@ class LatentDirichletAllocation(MixedTopicModel):
         three words are drawn from each (Anandkumar et al.).
     refine : int or "auto", default="auto"
         Variational steps after the moments: 0 for moments alone, "auto" until
-        the evidence lower bound has all but settled.
+        the evidence lower bound has all but settled; rows that
+        can be read once only (iterators) get none.
     negative : {"truncate", "simplex"}, default="truncate"
         What is done to negative entries of topics.
     components_init : array of shape (k, d) or None, default=None

@@ -33,7 +33,8 @@ class SingleTopicModel(TopicModel):
         three words are drawn from each (Anandkumar et al.).
     refine : int or "auto", default="auto"
         Steps of expectation maximisation after the moments: 0 for moments alone,
-        "auto" until the likelihood has all but settled.
+        "auto" until the likelihood has all but settled; rows that
+        can be read once only (iterators) get none.
     negative : {"truncate", "simplex"}, default="truncate"
         What is done to negative entries of topics.
     components_init : array of shape (k, d) or None, default=None

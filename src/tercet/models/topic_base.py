@@ -468,8 +468,11 @@ class TopicModel(
         return tags
 
     def _describe(self) -> dict[str, Any]:
-        """Add the short documents to what is told of the model."""
-        return {"short_documents": self.diagnostics_.get("short_documents")}
+        """Add short documents and alpha0 to what is told of the model."""
+        facts = {"short_documents": self.diagnostics_.get("short_documents")}
+        if hasattr(self, "concentration_"):
+            facts["alpha0"] = float(self.concentration_.sum())
+        return facts
 
 
 def _mean_length(moments: Moments) -> float:
