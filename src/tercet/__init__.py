@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tercet.intake.corpus import read as read
     from tercet.intake.texts.pipelines import TextPipeline as TextPipeline
     from tercet.models.bernoulli_mixture import BernoulliMixture as BernoulliMixture
+    from tercet.models.cumulant_ica import CumulantICA as CumulantICA
     from tercet.models.decomposing import decompose as decompose
     from tercet.models.discrete_cca import DiscreteCCA as DiscreteCCA
     from tercet.models.discrete_ica import DiscreteICA as DiscreteICA
@@ -50,6 +51,7 @@ __all__ = [
     "BernoulliMixture",
     "BisectingMoments",
     "CorpusReader",
+    "CumulantICA",
     "DiscreteCCA",
     "DiscreteICA",
     "LatentDirichletAllocation",
@@ -103,6 +105,7 @@ _ROOMS = (
 
 # Where each public name lives; a room is its own home.
 _HOMES = {room: f"tercet.{room}" for room in _ROOMS} | {
+    "CumulantICA": "tercet.models.cumulant_ica",
     "MixedCCA": "tercet.models.mixed_cca",
     "NonGaussianCCA": "tercet.models.non_gaussian_cca",
     "DiscreteCCA": "tercet.models.discrete_cca",
