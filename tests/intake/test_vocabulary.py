@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import snowballstemmer
 from hypothesis import given
@@ -193,7 +194,7 @@ def test_keep_share_gives_about_the_vocabularies_of_the_paper(
 
 def test_a_model_counts_as_it_was_taught(tmp_path: Path) -> None:
     texts = ["war and wars of peace", "tax on the taxes of the nation"] * 20
-    texts += ["war or peace or war", "nations of tax and tax"] * 10
+    texts += ["war or peace or war", "nations of nation and tax"] * 10
     reader = tercet.read(texts, stop_words="english", stemming="english")
     model = tercet.SingleTopicModel(2, refine=0).fit(reader)
     model.save(tmp_path / "model.tercet")
@@ -204,8 +205,14 @@ def test_a_model_counts_as_it_was_taught(tmp_path: Path) -> None:
         vocabulary=reader.feature_names,
         analyzer=TextPipeline(stop_words="english", stemming="english").list_words,
     ).transform(raw)
-    np.testing.assert_allclose(again.transform(raw), model.transform(counted))
     like = tercet.read(raw, like=again)
+    np.testing.assert_allclose(again.transform(raw), model.transform(like))
+    np.testing.assert_allclose(
+        again.transform(raw),
+        model.transform(
+            pd.DataFrame(counted.toarray(), columns=list(reader.feature_names))
+        ),
+    )
     np.testing.assert_array_equal(like.to_sparse().toarray(), counted.toarray())
     assert like.feature_names == reader.feature_names
 

@@ -15,7 +15,15 @@ from tercet.cli.reading import note
 from tercet.exceptions import ParameterError
 from tercet.intake import CorpusReader
 
-__all__ = ["describe_fit", "fit_reader", "guess_model", "name_output", "read_size"]
+__all__ = [
+    "check_views",
+    "describe_fit",
+    "fit_reader",
+    "guess_model",
+    "list_candidates",
+    "name_output",
+    "read_size",
+]
 
 _MOST_CANDIDATES = 40
 
@@ -114,17 +122,34 @@ def fit_reader(
     estimator
         The fitted model.
     """
-    model = find_model(name)
-    if model.views != (len(readers) == 2):
-        wanted, given = ("two files", "one") if model.views else ("one file", "two")
-        raise ParameterError(
-            f"model={name!r} learns from {wanted}, but {given} was given; models of two "
-            f"views are {', '.join(key for key, m in MODELS.items() if m.views)}."
-        )
     if size == "auto":
         size = _choose_size(readers, name, settings, quiet=quiet)
     estimator = make_model(name, None if size is None else int(size), settings)
     return estimator.fit(*(bars.rows(reader) for reader in readers))
+
+
+def check_views(name: str, n_files: int) -> None:
+    """Refuse a model that learns from another number of files.
+
+    Parameters
+    ----------
+    name : str
+        One of `MODELS`.
+    n_files : int
+        Files that were named.
+
+    Examples
+    --------
+    >>> from tercet.cli.fitting import check_views
+    >>> check_views("lda", 1)
+    """
+    views = find_model(name).views
+    if views != (n_files == 2):
+        wanted, given = ("two files", "one") if views else ("one file", "two")
+        raise ParameterError(
+            f"model={name!r} learns from {wanted}, but {given} was given; models of two "
+            f"views are {', '.join(key for key, m in MODELS.items() if m.views)}."
+        )
 
 
 def _choose_size(

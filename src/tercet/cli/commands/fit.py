@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tercet.cli.fitting import (
+    check_views,
     describe_fit,
     fit_reader,
     guess_model,
@@ -85,6 +86,8 @@ def command(
     if seed is not None:
         given["random_state"] = seed
     reading, words = split_words(options)
+    if model is not None:
+        check_views(model, 1 if second is None else 2)
     if second is not None and reading["max_bad_lines"] is None:
         # A line left out of one view would shift all that follow.
         reading["max_bad_lines"] = 0

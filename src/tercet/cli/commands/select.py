@@ -32,29 +32,27 @@ Examples:
 """
 
 
-def read_candidates(text: str | None, most: int) -> list[int]:
+def read_candidates(text: str | None) -> list[int] | None:
     """Return numbers of components from "5,10,20" or "2:8".
 
     Parameters
     ----------
     text : str or None
-        None takes a default list.
-    most : int
-        Largest number that makes sense.
+        What the user said.
 
     Returns
     -------
-    list of int
-        Rising.
+    list of int or None
+        Rising; None where nothing was said.
 
     Examples
     --------
     >>> from tercet.cli.commands.select import read_candidates
-    >>> read_candidates("2:5", 40), read_candidates("10,5", 40)
+    >>> read_candidates("2:5"), read_candidates("10,5")
     ([2, 3, 4, 5], [5, 10])
     """
     if text is None:
-        return list_candidates(min(most, 40))
+        return None
     try:
         low, colon, high = text.partition(":")
         found = (
@@ -94,9 +92,10 @@ def command(
     **options: Any,
 ) -> None:
     """Compare numbers of components on SOURCE, side by side."""
+    reading, words = split_words(options)
+    numbers = read_candidates(candidates)
     from tercet import select_components
 
-    reading, words = split_words(options)
     with watch(quiet=quiet) as bars:
         reader = open_corpus(source, bars, reading, words, quiet=quiet)
         name = model or guess_model(reader)
@@ -104,9 +103,9 @@ def command(
             raise ParameterError(
                 f"model={name!r} has no numbers of components to compare."
             )
-        most = min(reader.n_features, reader.n_rows)
+        most = min(reader.n_features, reader.n_rows, 40)
         estimator = make_model(name, None, read_settings(settings))
-        chosen = select_components(estimator, reader, read_candidates(candidates, most))
+        chosen = select_components(estimator, reader, numbers or list_candidates(most))
     if output is not None:
         write_table(chosen.to_dict(), output)
     elif as_json:
