@@ -282,9 +282,9 @@ class TestConcentration:
 
     def test_without_a_crossing_it_falls_back(self, rng: np.random.Generator) -> None:
         # Counts without any topics.
-        X = np.random.default_rng(1).poisson(2.0, size=(80, 6))
+        X = np.random.default_rng(1).poisson(2.0, size=(120, 8))
         with pytest.warns(ModelWarning, match="more than one concentration"):
-            plain = tercet.LatentDirichletAllocation(2, refine=0).fit(X)
+            plain = tercet.LatentDirichletAllocation(3, refine=0).fit(X)
         assert plain.diagnostics_["concentration"].status is Status.FELL_BACK
         assert plain.concentration_.sum() == pytest.approx(
             plain.diagnostics_["alpha0_by_sums"]

@@ -26,6 +26,8 @@ __all__ = ["ConcentrationSearch", "find_concentration", "shift_equations"]
 
 # Trial values; topics of documents in the wild lie well inside.
 _LEAST, _MOST, _N_TRIALS = 0.01, 100.0, 17
+# Fewer topics do not determine it; what is taken then.
+_FEWEST, _UNTOLD = 3, 1.0
 # Relative accuracy of a crossing, far below its sampling error.
 _ACCURACY = 1e-4
 
@@ -48,7 +50,8 @@ class ConcentrationSearch:
         Residual of the decomposition at each trial value.
     outcome : Outcome
         `CONVERGED` for a single crossing, `FELL_BACK` for the trial value of
-        least residual, `EXACT` for a single topic.
+        least residual or where two topics leave it open, `EXACT` for a single
+        topic.
     """
 
     value: float
@@ -137,11 +140,8 @@ def find_concentration(factorial: Equations, n_components: int) -> Concentration
     >>> round(find_concentration(F, 3).value, 2)
     0.01
     """
-    if n_components == 1:
-        message = "A single topic leaves nothing to be told of its concentration."
-        nothing = np.zeros(0)
-        outcome = Outcome(Status.EXACT, 0, 0.0, message)
-        return ConcentrationSearch(1.0, nothing, nothing, nothing, nothing, outcome)
+    if n_components < _FEWEST:
+        return _leave_open(n_components)
     trial = _Trial(_compress(factorial), n_components)
     grid = np.geomspace(_LEAST, _MOST, _N_TRIALS)
     found = [values for total in grid if (values := trial.measure(total)) is not None]
@@ -160,6 +160,25 @@ def find_concentration(factorial: Equations, n_components: int) -> Concentration
         for i in np.flatnonzero(np.sign(excess[:-1]) * np.sign(excess[1:]) < 0)
     ]
     return _conclude(np.array(crossings), trials, sums, residuals, trial.count)
+
+
+def _leave_open(n_components: int) -> ConcentrationSearch:
+    """Return what can be said of one or two topics.
+
+    The proportions of two topics are one number, whose first three moments are
+    matched by some pair of topics for every concentration.
+    """
+    nothing = np.zeros(0)
+    if n_components == 1:
+        message = "A single topic leaves nothing to be told of its concentration."
+        outcome = Outcome(Status.EXACT, 0, 0.0, message)
+    else:
+        message = (
+            f"Moments leave the concentration of two topics open; {_UNTOLD:g} was taken. "
+            "Likelihood steps or a number for concentration settle it."
+        )
+        outcome = Outcome(Status.FELL_BACK, 0, 0.0, message)
+    return ConcentrationSearch(_UNTOLD, nothing, nothing, nothing, nothing, outcome)
 
 
 def _conclude(
@@ -242,15 +261,21 @@ class _Trial:
 
     def cross(self, low: float, high: float) -> float:
         """Return the crossing between two trial values."""
+        known: dict[float, float] = {}
 
         def excess(log_total: float) -> float:
-            values = self.measure(float(np.exp(log_total)))
-            return 0.0 if values is None else float(np.log(values[1] / values[0]))
+            # Another start of the rotation may move a value a little, which must
+            # not change the signs at the ends.
+            if log_total not in known:
+                values = self.measure(float(np.exp(log_total)))
+                found = 0.0 if values is None else float(np.log(values[1] / values[0]))
+                known[log_total] = found
+            return known[log_total]
 
-        ends = np.log([low, high])
-        if not excess(ends[0]) * excess(ends[1]) < 0.0:
-            # Another start of the rotation moved the crossing a little.
-            return float(np.sqrt(low * high))
+        ends = float(np.log(low)), float(np.log(high))
+        left, right = excess(ends[0]), excess(ends[1])
+        if not left * right < 0.0:
+            return low if abs(left) < abs(right) else high
         root = brentq(excess, *ends, xtol=_ACCURACY, full_output=False)
         return float(np.exp(root))
 
