@@ -138,7 +138,8 @@ class TreeEstimator(
         ndarray of shape (n,)
             Numbers of leaves, from left to right.
         """
-        return np.asarray(self.hierarchy_.labels[self.apply(X)])
+        nodes = self.apply(X)
+        return np.asarray(self.hierarchy_.labels[nodes])
 
     def apply(self, X: Any) -> IntArray:
         """Return the node of the leaf that each row reaches.

@@ -172,7 +172,7 @@ class Hierarchy:
         Returns
         -------
         ndarray of shape (n_splits, 4)
-            Two clusters, height and number of rows of each merger, from the
+            Two clusters, height and number of leaves of each merger, from the
             lowest to the highest.
         """
         if heights not in ("order", "loss"):
@@ -186,12 +186,14 @@ class Hierarchy:
             levels = self._add_gains(splits)
         ordered = sorted(splits.tolist(), key=lambda v: (levels[v], -v))
         numbers = {int(v): i for i, v in enumerate(self.leaves)}
+        first, last = self.spans().T
+        sizes = last - first
         table = np.empty((splits.size, 4))
         for row, node in enumerate(ordered):
             pair = sorted(
                 (numbers[int(self.firsts[node])], numbers[int(self.seconds[node])])
             )
-            table[row] = (*pair, levels[node], self.sizes[node])
+            table[row] = (*pair, levels[node], sizes[node])
             numbers[node] = splits.size + 1 + row
         return table
 
