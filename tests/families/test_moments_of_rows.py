@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from references import moments_tensors as slow
@@ -114,6 +114,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("name", TABLE)
+@settings(max_examples=25)
 @given(d=st.integers(2, 8), seed=st.integers(0, 2**32 - 1))
 def test_table_of_models(name: str, d: int, seed: int) -> None:
     family, weighting, factorial, coefficients = TABLE[name]
@@ -125,6 +126,7 @@ def test_table_of_models(name: str, d: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("moments", ["raw", "factorial"])
+@settings(max_examples=25)
 @given(d=st.integers(2, 8), seed=st.integers(0, 2**32 - 1))
 def test_binary_rows(moments: str, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -136,6 +138,7 @@ def test_binary_rows(moments: str, d: int, seed: int) -> None:
     assert found.hollow == (moments == "factorial")
 
 
+@settings(max_examples=25)
 @given(d=st.integers(2, 8), seed=st.integers(0, 2**32 - 1))
 def test_unbiased_gamma_poisson(d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -147,6 +150,7 @@ def test_unbiased_gamma_poisson(d: int, seed: int) -> None:
     same_moments(found, slow.first_moment(rows, np.ones(12), "rows"), pair, third)
 
 
+@settings(max_examples=25)
 @given(d=st.integers(2, 8), k=st.integers(1, 4), seed=st.integers(0, 2**32 - 1))
 def test_unbiased_gamma_poisson_is_formula_c5(d: int, k: int, seed: int) -> None:
     """The compact form of (C.5) as printed has two signs and a factor N less.
@@ -161,6 +165,7 @@ def test_unbiased_gamma_poisson_is_formula_c5(d: int, k: int, seed: int) -> None
         same(found.third[:, :, column], wanted)
 
 
+@settings(max_examples=25)
 @given(d=st.integers(2, 8), seed=st.integers(0, 2**32 - 1))
 def test_unbiased_ica(d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -204,6 +209,7 @@ def test_unbiased_cumulants_of_two_rows_are_refused() -> None:
 
 
 @pytest.mark.parametrize("shared", [False, True])
+@settings(max_examples=25)
 @given(d=st.integers(3, 8), seed=st.integers(0, 2**32 - 1))
 def test_spherical_gaussian(shared: bool, d: int, seed: int) -> None:
     """Hsu and Kakade (2013), theorem 1, with a full eigendecomposition."""
