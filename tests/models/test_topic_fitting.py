@@ -317,6 +317,22 @@ class TestStarts:
         assert short.score(X) >= before - 1e-4
         check_model(short)
 
+    def test_another_number_of_topics_is_no_continuation(
+        self, kind: str, rng: np.random.Generator
+    ) -> None:
+        X, _ = draw(kind, rng)
+        model = MODELS[kind](K, refine=1, warm_start=True).fit(X)
+        with pytest.raises(ParameterError, match="fitted model has 4 topics"):
+            model.set_params(n_components=3).fit(X)
+
+    def test_a_new_concentration_holds_from_the_start(
+        self, rng: np.random.Generator
+    ) -> None:
+        X, _ = draw("latent-dirichlet", rng)
+        model = tercet.LatentDirichletAllocation(K, refine=1, warm_start=True).fit(X)
+        model.set_params(concentration=2.0).fit(X)
+        assert model.concentration_.sum() == pytest.approx(2.0)
+
     @pytest.mark.parametrize(
         ("start", "message"),
         [

@@ -168,6 +168,9 @@ class LatentDirichletAllocation(MixedTopicModel):
         self, source: Source, start: Parameters, steps: int | None
     ) -> tuple[Parameters, Outcome, Mapping[str, Any]]:
         free = self.concentration == "auto"
+        if not free:
+            total = float(self.concentration)
+            start = replace(start, concentration=total * start.weights)
         found, outcome, notes = self._refine_shares(source, start, steps, free=free)
         if free:
             found = replace(found, concentration=self._settle(found.concentration))

@@ -28,6 +28,7 @@ from tercet.models.diagnosing import diagnose_solution
 from tercet.models.estimators import MomentEstimator, check_number
 from tercet.models.passing import LengthPass
 from tercet.models.reading import ReadingMixin
+from tercet.models.starting import read_topics
 from tercet.moments import TallyPass
 from tercet.recovery import order_by_weight
 
@@ -199,30 +200,20 @@ class TopicModel(
     def _find_start(self, source: Source, *, again: bool) -> Parameters | None:
         """Return where the likelihood steps start if not at the moments' solution."""
         if again:
+            if len(self.components_) != self.n_components:
+                raise ParameterError(
+                    f"n_components={self.n_components}, but the fitted model has "
+                    f"{len(self.components_)} topics; set warm_start=False to learn "
+                    "another number of them."
+                )
             return self._parameters()
         if self.components_init is None:
             return None
-        table = np.asarray(self.components_init, dtype=np.float64)
         wanted = (self.n_components, source.n_features)
-        if table.shape != wanted:
-            raise ParameterError(
-                f"components_init has shape {table.shape}; n_components and X ask for "
-                f"{wanted}."
-            )
-        if not np.isfinite(table).all() or table.min() < 0.0:
-            raise ParameterError(
-                "components_init has negative, infinite or missing entries; its rows "
-                "are probability vectors."
-            )
-        totals = table.sum(axis=1)
-        if not (totals > 0.0).all():
-            raise ParameterError(
-                f"components_init: row {int(np.argmin(totals))} is all zeros; give "
-                "every topic some mass."
-            )
+        centers = read_topics(self.components_init, wanted)
         weights = np.full(self.n_components, 1.0 / self.n_components)
         return Parameters(
-            np.ascontiguousarray((table / totals[:, None]).T),
+            centers,
             weights,
             concentration=self._start_concentration(weights),
         )
