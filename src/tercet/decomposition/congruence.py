@@ -118,15 +118,15 @@ def _normalize(
     demixing: FloatArray, stack: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Turn the targets and give each index a diagonal of norm one."""
-    turned = np.matmul(demixing, stack @ demixing.T)
+    count, size, _ = stack.shape
+    right = (stack.reshape(count * size, size) @ demixing.T).reshape(stack.shape)
+    turned: FloatArray = np.matmul(demixing, right)
     energies = np.sqrt((np.diagonal(turned, axis1=1, axis2=2) ** 2).sum(axis=0))
     lengths = np.linalg.norm(demixing, axis=1)
     # An index without a diagonal keeps rows of unit length.
     scale = np.where(energies > 0.0, np.sqrt(energies), lengths)
-    return (
-        demixing / scale[:, None],
-        turned / (scale[:, None] * scale[None, :]),
-    )
+    turned /= scale[:, None] * scale[None, :]
+    return demixing / scale[:, None], turned
 
 
 def _propose(turned: FloatArray) -> FloatArray:

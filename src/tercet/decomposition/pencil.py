@@ -10,6 +10,7 @@ from tercet.decomposition.combination import real_columns
 from tercet.decomposition.registry import add_decomposition
 from tercet.decomposition.targets import (
     random_directions,
+    singular_directions,
     spread_coefficients,
     unwhitened_third,
 )
@@ -53,7 +54,7 @@ def solve_pencil(
     """
     size = len(third)
     if rng is None:
-        left = np.linalg.svd(third.reshape(size, size * size), full_matrices=False)[0]
+        left = singular_directions(third)
         left = left * np.where(measure_cubes(third, left) < 0.0, -1.0, 1.0)
         under, over = left.sum(axis=1), left @ spread_coefficients(size)
     else:

@@ -10,6 +10,7 @@ from tercet.decomposition.registry import add_decomposition
 from tercet.decomposition.targets import (
     off_diagonal_ratio,
     random_directions,
+    singular_directions,
     unwhitened_third,
 )
 from tercet.decomposition.validation import require_count
@@ -134,8 +135,7 @@ def _first_mixing(third: FloatArray) -> FloatArray:
     Singular directions of the unfolded tensor are turned to the side where
     their cubes are positive and added up.
     """
-    size = len(third)
-    left = np.linalg.svd(third.reshape(size, size * size), full_matrices=False)[0]
+    left = singular_directions(third)
     left = left * np.where(measure_cubes(third, left) < 0.0, -1.0, 1.0)
     values, vectors = np.linalg.eigh(third @ left.sum(axis=1))
     sizes = np.abs(values)

@@ -13,6 +13,7 @@ __all__ = [
     "feature_direction",
     "off_diagonal_ratio",
     "random_directions",
+    "singular_directions",
     "slice_targets",
     "spread_coefficients",
     "unwhitened_third",
@@ -197,6 +198,35 @@ def unwhitened_third(problem: Problem) -> tuple[FloatArray, FloatArray]:
     """
     scale: FloatArray = np.asarray(np.linalg.qr(problem.unwhitening, mode="r"))
     return contract_all(problem.third, scale.T), scale
+
+
+def singular_directions(third: FloatArray) -> FloatArray:
+    """Return the left singular vectors of an unfolded symmetric tensor.
+
+    Parameters
+    ----------
+    third : ndarray of shape (k, k, k)
+        Symmetric tensor.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        Orthonormal columns, by falling singular value; they turn with the tensor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> third = np.zeros((2, 2, 2))
+    >>> third[0, 0, 0], third[1, 1, 1] = 2.0, 3.0
+    >>> np.abs(singular_directions(third)).round(12)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    size = len(third)
+    # The k x k^2 unfolding first loses its length, which is most of the work.
+    unfolded = third.reshape(size * size, size)
+    root: FloatArray = np.asarray(np.linalg.qr(unfolded, mode="r"))
+    return np.asarray(np.linalg.svd(root.T)[0])
 
 
 def contract_all(third: FloatArray, matrix: FloatArray) -> FloatArray:
