@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,6 +26,24 @@ __all__ = ["read_matrix_market", "read_npz", "read_svmlight", "read_uci"]
 _CHUNK_ENTRIES = 1 << 18
 _MOST_COLUMNS = 1 << 25
 _MOST_ROWS = 2**31 - 1
+
+# What readers of archives and arrays raise when they meet damage.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    ArithmeticError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    tokenize.TokenError,
+)
 
 
 def read_uci(path: Path, store: RowStore, problems: Problems) -> int:
@@ -294,17 +315,15 @@ def read_npz(path: Path, store: RowStore) -> int:
         try:
             with zipfile.ZipFile(plain) as archive:
                 return _read_archive(path, archive, store)
-        except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError) as error:
-            if isinstance(error, FileFormatError) or (
-                isinstance(error, OSError) and error.filename
-            ):
+        except FileFormatError:
+            raise
+        except _DAMAGE as error:
+            if isinstance(error, OSError) and error.filename:
                 raise
             raise FileFormatError(
-                f"{path} is not a sparse matrix of SciPy ({error}); write one with "
-                "scipy.sparse.save_npz."
+                f"{path} is not a sound sparse matrix of SciPy ({str(error)[:100]}); write "
+                "one with scipy.sparse.save_npz."
             ) from error
-        except (NotImplementedError, RuntimeError, MemoryError, OverflowError) as error:
-            raise FileFormatError(f"{path} is a damaged archive ({error}).") from error
 
 
 def _read_archive(path: Path, archive: zipfile.ZipFile, store: RowStore) -> int:

@@ -69,7 +69,7 @@ def iterate_parquet(
 
 
 def _damage(path: Path, error: Exception) -> FileFormatError:
-    reason = str(error).strip().splitlines()[0]
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
     return FileFormatError(f"{path} is not a sound Parquet file ({reason}).")
 
 
