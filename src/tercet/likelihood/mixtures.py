@@ -57,6 +57,17 @@ class MixtureRefinement:
     log_likelihoods : ndarray
         Of all rows, before each step; the result is at least as likely as the
         last entry says.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.flow import Block
+    >>> from tercet.likelihood import Poisson, refine_mixture
+    >>> rows = Block(np.array([[1.0], [2.0], [8.0], [9.0]]))
+    >>> start = np.array([[1.0, 9.0]])
+    >>> found = refine_mixture(rows, Poisson(), start, np.ones(2) / 2)
+    >>> found.centers.round(1), found.outcome.status.value
+    (array([[1.5, 8.4]]), 'converged')
     """
 
     centers: FloatArray
