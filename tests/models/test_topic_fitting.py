@@ -90,7 +90,7 @@ class TestRecovery:
         model = MODELS[kind](K).fit(X)
         assert model.weights_ == pytest.approx([0.4, 0.3, 0.2, 0.1], abs=0.04)
         if kind != "single-topic":
-            assert model.concentration_.sum() == pytest.approx(0.8, rel=0.25)
+            assert model.concentration_.sum() == pytest.approx(0.8, rel=0.15)
         if kind == "gamma-poisson":
             means = model.concentration_ / model.rate_
             assert means.sum() == pytest.approx(X.sum() / X.shape[0], rel=0.02)

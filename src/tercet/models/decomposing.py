@@ -54,6 +54,17 @@ class Solution:
         The small problem.
     factors : Factors
         Its solution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.families import SingleTopic
+    >>> from tercet.flow import Parameters
+    >>> from tercet.models import solve_equations
+    >>> truth = Parameters(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.8, 0.2]))
+    >>> solution = solve_equations(SingleTopic().population(truth), SingleTopic(), 2)
+    >>> solution.whitening.verdict.supported, solution.factors.outcome.converged
+    (2, True)
     """
 
     parameters: Parameters

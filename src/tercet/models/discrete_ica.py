@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from tercet.exceptions import ParameterError
 from tercet.families import GammaPoisson
-from tercet.flow import Family, FloatArray, Outcome, Parameters, Source
+from tercet.flow import Family, FloatArray, Moments, Outcome, Parameters, Source
+from tercet.models.decomposing import Solution
 from tercet.models.mixed_base import MixedTopicModel
 
 __all__ = ["DiscreteICA"]
@@ -124,6 +125,15 @@ class DiscreteICA(MixedTopicModel):
     def _family(self) -> Family:
         return GammaPoisson(self.negative, bool(self.unbiased))
 
+    def _solve_topics(
+        self, moments: Moments
+    ) -> tuple[Parameters, Solution, dict[str, Any]]:
+        parameters, solution, notes = super()._solve_topics(moments)
+        shapes = parameters.concentration
+        if shapes is not None:
+            notes = {**notes, "alpha0_by_sums": float(shapes.sum())}
+        return parameters, solution, notes
+
     def _adopt(self, parameters: Parameters) -> None:
         super()._adopt(parameters)
         if parameters.rate is not None:
@@ -133,6 +143,8 @@ class DiscreteICA(MixedTopicModel):
         self, source: Source, start: Parameters, steps: int | None
     ) -> tuple[Parameters, Outcome, Mapping[str, Any]]:
         found, outcome, notes = self._refine_shares(source, start, steps, free=True)
+        if "alpha0_by_sums" in self.diagnostics_:
+            found = self._settle(found, self.diagnostics_["alpha0_by_sums"])
         shape = found.concentration
         shares = np.maximum(notes["shares"], np.finfo(np.float64).tiny)
         # Each source keeps the mean number of counts that the steps gave it.

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from tercet.exceptions import ParameterError
@@ -18,10 +17,6 @@ from tercet.models.estimators import check_number
 from tercet.models.mixed_base import MixedTopicModel
 
 __all__ = ["LatentDirichletAllocation"]
-
-# Estimates of alpha0 from sums and from likelihood steps that are within this
-# factor of each other tell of the same model.
-_AGREEMENT = 1.5
 
 
 class LatentDirichletAllocation(MixedTopicModel):
@@ -172,26 +167,10 @@ class LatentDirichletAllocation(MixedTopicModel):
             total = float(self.concentration)
             start = replace(start, concentration=total * start.weights)
         found, outcome, notes = self._refine_shares(source, start, steps, free=free)
-        if free:
-            found = replace(found, concentration=self._settle(found.concentration))
+        search = self.diagnostics_.get("concentration")
+        if free and search is not None and search.converged:
+            found = self._settle(found, self.diagnostics_["alpha0_by_sums"])
         return found, outcome, notes
-
-    def _settle(self, alpha: FloatArray | None) -> FloatArray | None:
-        """Return Dirichlet parameters that add up to the better estimate of alpha0.
-
-        Variational steps estimate it with a bias that lasts however many documents
-        there are; the sums do not, where the model holds. Where the two disagree
-        it does not hold, and the likelihood has the last word.
-        """
-        if alpha is None:
-            return None
-        total = float(alpha.sum())
-        found = self.diagnostics_.get("concentration")
-        by_sums = self.diagnostics_.get("alpha0_by_sums", total)
-        agree = 1.0 / _AGREEMENT < by_sums / total < _AGREEMENT
-        if found is None or not found.converged or not agree:
-            return alpha
-        return np.asarray(alpha * (by_sums / total))
 
     def _start_concentration(self, weights: FloatArray) -> FloatArray:
         total = 1.0 if self.concentration == "auto" else float(self.concentration)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +14,10 @@ from tercet.models.bridges import convert_to_gensim, convert_to_sklearn
 from tercet.models.topic_base import TopicModel
 
 __all__ = ["MixedTopicModel"]
+
+# Estimates of alpha0 from sums and from likelihood steps that are within this
+# factor of each other tell of the same model.
+_AGREEMENT = 1.5
 
 
 class MixedTopicModel(TopicModel):
@@ -60,6 +65,21 @@ class MixedTopicModel(TopicModel):
         notes = {"bound": refined.history, "shares": refined.shares}
         parameters = Parameters(refined.centers, weights, concentration=alpha)
         return parameters, refined.outcome, notes
+
+    def _settle(self, parameters: Parameters, by_sums: float) -> Parameters:
+        """Return parameters whose concentrations add up to the better estimate.
+
+        Variational steps estimate the sum with a bias that lasts however many
+        documents there are; the moments do not, where the model holds. Where the
+        two disagree it does not hold, and the likelihood has the last word.
+        """
+        alpha = parameters.concentration
+        if alpha is None:
+            return parameters
+        ratio = by_sums / float(alpha.sum())
+        if not 1.0 / _AGREEMENT < ratio < _AGREEMENT:
+            return parameters
+        return replace(parameters, concentration=alpha * ratio)
 
     def _infer(self, source: Source, method: str) -> FloatArray:
         return infer_topics(
