@@ -5,8 +5,18 @@ with `plot(ax)`, and leaves `ax_` and `figure_` for finishing touches.
 """
 
 from tercet.plotting.assignment import AssignmentDisplay
+from tercet.plotting.clusters import ClustersDisplay, FrequencyDisplay
 from tercet.plotting.errors import ErrorsDisplay
 from tercet.plotting.spectrum import SpectrumDisplay
+from tercet.plotting.tree import TreeDisplay
 from tercet.plotting.words import WordsDisplay
 
-__all__ = ["AssignmentDisplay", "ErrorsDisplay", "SpectrumDisplay", "WordsDisplay"]
+__all__ = [
+    "AssignmentDisplay",
+    "ClustersDisplay",
+    "ErrorsDisplay",
+    "FrequencyDisplay",
+    "SpectrumDisplay",
+    "TreeDisplay",
+    "WordsDisplay",
+]
