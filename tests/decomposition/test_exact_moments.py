@@ -24,6 +24,8 @@ from tercet.families import (
     ThreeViews,
 )
 from tercet.flow import FloatArray, Parameters
+from tercet.models.decomposing import decompose
+from tercet.moments import collect
 from tercet.whitening import whiten_pair, whiten_third
 
 LIMIT = 1e-8
@@ -231,3 +233,22 @@ def test_noise_gives_numbers(family: str, method: str, seed: int) -> None:
         found = case.family.recover(solve(problem, method), whitening, moments)
         for name in case.fields:
             assert np.isfinite(getattr(found, name)).all(), name
+
+
+@pytest.mark.parametrize("slices", [None, "all"])
+def test_sampled_rows_give_every_method_nearly_the_truth(slices: Any) -> None:
+    """From rows to parameters by each name, with slices that data were asked for."""
+    rng = np.random.default_rng(0)
+    weights = np.array([0.40, 0.25, 0.20, 0.10, 0.05])
+    truth = Parameters(rng.dirichlet(np.full(80, 0.2), size=5).T, weights)
+    rows, _ = SingleTopic().sample(truth, 4000, rng, lengths=60)
+    moments = collect(rows, "single-topic", n_components=5, slices=slices)
+    for method in METHODS:
+        found = decompose(moments, 5, method=method)
+        distances = np.abs(truth.centers[:, :, None] - found.centers[:, None, :]).sum(
+            axis=0
+        )
+        order = linear_sum_assignment(distances)
+        assert distances[order].max() / 2.0 < 0.1, method
+        np.testing.assert_allclose(found.weights, weights, atol=0.02)
+        assert found.details["outcome"].converged

@@ -184,6 +184,25 @@ def test_closed_form_is_the_least_of_a_grid(
     assert least <= reached + 1e-2 * np.linalg.norm(stack)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-150, 1e150, 1e200])
+def test_closed_form_at_the_ends_of_the_numbers(
+    scale: float, rng: np.random.Generator
+) -> None:
+    stack = rng.standard_normal((7, 2, 2))
+    expected = diagonalize_by_norms(stack)[0]
+    np.testing.assert_allclose(
+        diagonalize_by_norms(scale * stack)[0], expected, atol=1e-12
+    )
+    np.testing.assert_array_equal(
+        diagonalize_by_norms(np.zeros((3, 2, 2)))[0], np.eye(2)
+    )
+    for wrong in (np.nan, np.inf):
+        spoiled = stack.copy()
+        spoiled[3, 0, 1] = wrong
+        with pytest.raises(DataError, match="NaN or infinite"):
+            diagonalize_by_norms(spoiled)
+
+
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(3, 6), count=st.integers(1, 30))
 def test_sweeps_do_not_lose_against_the_sum_of_squares(
@@ -223,6 +242,8 @@ def test_one_sweep_is_reported_as_too_few(rng: np.random.Generator) -> None:
 
 
 def test_what_it_refuses() -> None:
+    with pytest.raises(DataError, match="at least one"):
+        diagonalize_by_norms(np.zeros((0, 2, 2)))
     with pytest.raises(DataError, match="shape"):
         diagonalize_by_norms(np.ones((2, 3)))
     with pytest.raises(DataError, match="NaN"):
