@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laws.decompositions import disturb, orthonormal, plant, sum_cubes, with_slices
-from tercet.decomposition import bound_perturbation, solve
+from tercet.decomposition import bound_perturbation, solve, svtd
 from tercet.decomposition.svtd import choose_feature, read_rows
 from tercet.exceptions import ParameterError
 from tercet.flow import FloatArray, Problem, Status
@@ -96,8 +96,11 @@ def test_rows_without_a_slice_come_from_the_tensor(rng: np.random.Generator) -> 
     )
 
 
-def test_more_features_than_fit_into_a_block(rng: np.random.Generator) -> None:
-    planted = plant(rng, 3, n_features=9000)
+def test_more_features_than_fit_into_a_block(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(svtd, "_BLOCK_ENTRIES", 9 * 100)
+    planted = plant(rng, 3, n_features=950)
     values = np.linalg.eigvalsh(
         np.einsum("ra,aij->rij", planted.problem.unwhitening, planted.problem.third)
     )

@@ -16,8 +16,8 @@ __all__ = ["FeatureChoice", "choose_feature", "read_rows", "solve_svtd"]
 
 RULES = ("eigenvalues", "published")
 
-# Slices that are formed at a time while the features are compared.
-_BLOCK = 4096
+# Numbers that slices formed at a time may have while features are compared.
+_BLOCK_ENTRIES = 1 << 21
 
 
 class FeatureChoice(NamedTuple):
@@ -81,11 +81,12 @@ def choose_feature(problem: Problem, rule: str = "eigenvalues") -> FeatureChoice
     best_score = -1.0
     given = problem.slices
     count = len(problem.unwhitening if given is None else given)
-    for start in range(0, count, _BLOCK):
+    length = max(1, _BLOCK_ENTRIES // problem.n_components**2)
+    for start in range(0, count, length):
         if given is None:
-            block = _form_slices(problem, start, start + _BLOCK)
+            block = _form_slices(problem, start, start + length)
         else:
-            block = np.asarray(given[start : start + _BLOCK])
+            block = np.asarray(given[start : start + length])
             block = 0.5 * (block + block.transpose(0, 2, 1))
         gaps, sizes, scores = _compare(block, rule)
         index = int(np.argmax(scores))
