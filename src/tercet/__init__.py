@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tercet.models.mixed_cca import MixedCCA as MixedCCA
     from tercet.models.non_gaussian_cca import NonGaussianCCA as NonGaussianCCA
     from tercet.models.poisson_mixture import PoissonMixture as PoissonMixture
+    from tercet.models.selection import select_components as select_components
     from tercet.models.single_topic import SingleTopicModel as SingleTopicModel
 
 __all__ = [
@@ -80,6 +81,7 @@ __all__ = [
     "read",
     "recovery",
     "report",
+    "select_components",
     "whitening",
 ]
 
@@ -120,6 +122,7 @@ _HOMES = {room: f"tercet.{room}" for room in _ROOMS} | {
     "CorpusReader": "tercet.intake.corpus",
     "TextPipeline": "tercet.intake.texts.pipelines",
     "decompose": "tercet.models.decomposing",
+    "select_components": "tercet.models.selection",
     "load": "tercet.models.files",
     "read": "tercet.intake.corpus",
 }

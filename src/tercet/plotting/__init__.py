@@ -7,6 +7,7 @@ with `plot(ax)`, and leaves `ax_` and `figure_` for finishing touches.
 from tercet.plotting.assignment import AssignmentDisplay
 from tercet.plotting.clusters import ClustersDisplay, FrequencyDisplay
 from tercet.plotting.errors import ErrorsDisplay
+from tercet.plotting.selection import SelectionDisplay
 from tercet.plotting.spectrum import SpectrumDisplay
 from tercet.plotting.tree import TreeDisplay
 from tercet.plotting.words import WordsDisplay
@@ -16,6 +17,7 @@ __all__ = [
     "ClustersDisplay",
     "ErrorsDisplay",
     "FrequencyDisplay",
+    "SelectionDisplay",
     "SpectrumDisplay",
     "TreeDisplay",
     "WordsDisplay",
