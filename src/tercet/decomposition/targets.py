@@ -250,8 +250,10 @@ def contract_all(third: FloatArray, matrix: FloatArray) -> FloatArray:
     >>> contract_all(np.ones((2, 2, 2)), np.ones((2, 1)))
     array([[[8.]]])
     """
-    both = np.matmul(matrix.T, np.matmul(third, matrix))
-    return np.asarray(np.tensordot(matrix.T, both, axes=1))
+    p, k = matrix.shape
+    last = (third.reshape(p * p, p) @ matrix).reshape(p, p * k)
+    both = (matrix.T @ last).reshape(k, p, k)
+    return np.asarray(np.matmul(matrix.T, both))
 
 
 def feature_direction(problem: Problem, rng: np.random.Generator) -> FloatArray:
