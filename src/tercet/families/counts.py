@@ -145,8 +145,9 @@ class GammaPoisson:
 
     Parameters
     ----------
-    negative : {"truncate", "simplex"}
-        What is done to negative entries of recovered topics.
+    negative : {"simplex", "truncate"}
+        What is done to negative entries of recovered topics: nearest
+        distribution, or zero and brought to sum one.
     unbiased : bool
         Whether cumulants have the finite-sample form whose expectation is exact
         (formula C.5); row weights then count repetitions of rows.
@@ -166,7 +167,7 @@ class GammaPoisson:
     ((3, 2), (3, 2))
     """
 
-    negative: str = "truncate"
+    negative: str = "simplex"
     unbiased: bool = True
 
     name: ClassVar[str] = "gamma-poisson"

@@ -49,8 +49,9 @@ class SingleTopic:
     weighting : {"length", "document", "three-words"}
         Long documents count more (Ruffini), all the same (Zou et al.), or all
         the same after three tokens were drawn from each (Anandkumar et al.).
-    negative : {"truncate", "simplex"}
-        What is done to negative entries of recovered topics.
+    negative : {"simplex", "truncate"}
+        What is done to negative entries of recovered topics: nearest
+        distribution, or zero and brought to sum one.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class SingleTopic:
     """
 
     weighting: Weighting = "length"
-    negative: str = "truncate"
+    negative: str = "simplex"
 
     name: ClassVar[str] = "single-topic"
     requirement: ClassVar[str] = "counts"
@@ -187,8 +188,9 @@ class LatentDirichlet:
         `alpha0`, the sum of the Dirichlet parameters.
     weighting : {"length", "document", "three-words"}
         How documents are weighted, see `SingleTopic`.
-    negative : {"truncate", "simplex"}
-        What is done to negative entries of recovered topics.
+    negative : {"simplex", "truncate"}
+        What is done to negative entries of recovered topics: nearest
+        distribution, or zero and brought to sum one.
 
     Examples
     --------
@@ -207,7 +209,7 @@ class LatentDirichlet:
 
     concentration: float = 1.0
     weighting: Weighting = "length"
-    negative: str = "truncate"
+    negative: str = "simplex"
 
     name: ClassVar[str] = "latent-dirichlet"
     requirement: ClassVar[str] = "counts"

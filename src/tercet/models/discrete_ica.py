@@ -36,8 +36,8 @@ class DiscreteICA(MixedTopicModel):
         Variational steps after the moments: 0 for moments alone, "auto" until
         the evidence lower bound has all but settled; rows that
         can be read once only (iterators) get none.
-    negative : {"truncate", "simplex"}, default="truncate"
-        What is done to negative entries of topics.
+    negative : {"simplex", "truncate"}, default="simplex"
+        What is done to negative entries of topics: nearest distribution, or zero.
     unbiased : bool, default=True
         Whether cumulants have the finite-sample form whose expectation is exact
         (thesis 002, formula C.5).
@@ -96,7 +96,7 @@ class DiscreteICA(MixedTopicModel):
         *,
         decomposition: str = "joint",
         refine: int | str = "auto",
-        negative: str = "truncate",
+        negative: str = "simplex",
         unbiased: bool = True,
         components_init: ArrayLike | None = None,
         warm_start: bool = False,

@@ -38,8 +38,8 @@ class LatentDirichletAllocation(MixedTopicModel):
         Variational steps after the moments: 0 for moments alone, "auto" until
         the evidence lower bound has all but settled; rows that
         can be read once only (iterators) get none.
-    negative : {"truncate", "simplex"}, default="truncate"
-        What is done to negative entries of topics.
+    negative : {"simplex", "truncate"}, default="simplex"
+        What is done to negative entries of topics: nearest distribution, or zero.
     components_init : array of shape (k, d) or None, default=None
         Topics to start from instead of the moments' solution.
     warm_start : bool, default=False
@@ -89,7 +89,7 @@ class LatentDirichletAllocation(MixedTopicModel):
         decomposition: str = "joint",
         weighting: str = "length",
         refine: int | str = "auto",
-        negative: str = "truncate",
+        negative: str = "simplex",
         components_init: ArrayLike | None = None,
         warm_start: bool = False,
         strategy: str = "auto",
