@@ -85,9 +85,12 @@ def run(n_samples: int) -> dict[str, dict[str, Any]]:
 
 def tabulate(found: dict[str, dict[str, Any]], n_samples: int) -> str:
     """Return the table as Markdown."""
-    lines = [
+    head = (
         f"Adjusted Rand index over {n_samples} samples of 400 documents; the slowest fit "
-        "of each method in seconds.",
+        "of each method in seconds."
+    )
+    lines = [
+        head,
         "",
         "| method | mean | st. dev. | slowest fit | thesis 001 |",
         "| --- | --- | --- | --- | --- |",

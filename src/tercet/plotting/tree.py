@@ -127,10 +127,10 @@ class TreeDisplay:
         return self
 
     def _draw_branch(self, node: Node, child: Node) -> None:
-        """Draw a curve as wide as the share of the rows."""
+        """Draw a curve as wide as the share of the rows, from behind one box to the next."""
         start, end = self.positions[node.index], self.positions[child.index]
         t = np.linspace(0.0, 1.0, 30)
-        x = start[0] + 0.72 + t * (end[0] - start[0] - 0.72)
+        x = start[0] + 0.3 + t * (end[0] - start[0] - 0.25)
         y = start[1] + (end[1] - start[1]) * (3.0 - 2.0 * t) * t * t
         width = 1.0 + 9.0 * child.weight
         self.ax_.plot(
