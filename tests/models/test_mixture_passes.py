@@ -28,7 +28,7 @@ def score_pass() -> Any:
 
 PASSES = {
     "scores": score_pass,
-    "spread": lambda: mixture_starts._SpreadPass(LABELS, 3, D),
+    "spread": lambda: mixture_starts.SpreadPass(D, LABELS, 3),
     "column": lambda: mixture_starts._ColumnPass(2),
     "observed": lambda: observed_rows._ObservedPass(D),
     "tuples": lambda: observed_rows._TuplePass((None, 0, 2), D),

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from tercet.families import SphericalGaussian
-from tercet.flow import Family, FloatArray
+from tercet.flow import Family, FloatArray, Moments, Source
 from tercet.intake import Requirement
 from tercet.likelihood import Density
 from tercet.likelihood import SphericalGaussian as GaussianDensity
 from tercet.models.mixture_base import MixtureModel
+from tercet.models.mixture_starts import SpreadPass
 
 __all__ = ["SphericalGaussianMixture"]
+
+# Least variance of a component, as a part of that of all rows: without it a
+# component could shrink to a single row, where the likelihood has no bound.
+_LEAST_PART = 1e-6
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 class SphericalGaussianMixture(MixtureModel):
@@ -108,8 +116,24 @@ class SphericalGaussianMixture(MixtureModel):
     def _family(self) -> Family:
         return SphericalGaussian(shared_variance=self.shared_variance)
 
+    def _fit_source(self, source: Source, exposure: FloatArray | None = None) -> Self:
+        if source.rereadable:
+            self._floor = (
+                _LEAST_PART * source.run(SpreadPass(source.n_features)).variance
+            )
+        return super()._fit_source(source, exposure)
+
+    def _learn(self, moments: Moments) -> None:
+        super()._learn(moments)
+        mean = moments.first[0] / moments.masses[0]
+        power = moments.power / moments.masses[1] - float(mean @ mean)
+        # Noise may leave a component with less than nothing.
+        least = max(_LEAST_PART * power / moments.n_features, _TINY)
+        self.variances_ = np.maximum(self.variances_, least)
+
     def _density(self, exposure: FloatArray | None = None) -> Density:  # noqa: ARG002
-        return GaussianDensity(shared=self.shared_variance)
+        floor = max(getattr(self, "_floor", 0.0), _TINY)
+        return GaussianDensity(shared=self.shared_variance, floor=floor)
 
     def _count_parameters(self) -> int:
         variances = 1 if self.shared_variance else self.weights_.size

@@ -21,7 +21,7 @@ from tercet.models.decomposing import solve_equations
 from tercet.models.mapped_rows import MappedSource, weigh_block
 from tercet.moments import collect
 
-__all__ = ["start_by_splits"]
+__all__ = ["SpreadPass", "SpreadState", "start_by_splits"]
 
 # EM steps that sharpen a split.
 _STEPS = 20
@@ -47,26 +47,66 @@ class _Group:
 
 
 @dataclass(eq=False)
-class _SpreadState:
+class SpreadState:
+    """Weight, sums and sums of squares of the rows of each group.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (g,)
+        Weights of the groups.
+    first, second : ndarray of shape (g, d)
+        Sums of the rows and of their squares.
+    """
+
     weight: FloatArray
     first: FloatArray
     second: FloatArray
 
+    @property
+    def variance(self) -> float:
+        """Mean variance of a feature, over the rows of all groups."""
+        total = max(float(self.weight.sum()), np.finfo(float).tiny)
+        mean = self.first.sum(axis=0) / total
+        return float(np.maximum(self.second.sum(axis=0) / total - mean**2, 0.0).mean())
+
 
 @dataclass(frozen=True, eq=False)
-class _SpreadPass:
-    """Weights, sums and sums of squares of the rows of each group."""
+class SpreadPass:
+    """Weights, sums and sums of squares of the rows of each group.
 
-    labels: IntArray
-    n_groups: int
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    labels : ndarray of int or None
+        Group of each row of the source; None is one group.
+    n_groups : int
+        Number of groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.intake import open_source
+    >>> from tercet.models.mixture_starts import SpreadPass
+    >>> rows = open_source(np.array([[1.0], [3.0]]), requirement="reals")
+    >>> rows.run(SpreadPass(1)).variance
+    1.0
+    """
+
     n_features: int
+    labels: IntArray | None = None
+    n_groups: int = 1
 
-    def initial(self) -> _SpreadState:
+    def initial(self) -> SpreadState:
+        """Return zero sums."""
         shape = (self.n_groups, self.n_features)
-        return _SpreadState(np.zeros(self.n_groups), np.zeros(shape), np.zeros(shape))
+        return SpreadState(np.zeros(self.n_groups), np.zeros(shape), np.zeros(shape))
 
-    def update(self, state: _SpreadState, block: Block) -> _SpreadState:
-        labels = self.labels[block.start : block.start + block.n_rows]
+    def update(self, state: SpreadState, block: Block) -> SpreadState:
+        """Take in one block."""
+        labels = np.zeros(block.n_rows, dtype=np.int64)
+        if self.labels is not None:
+            labels = self.labels[block.start : block.start + block.n_rows]
         weights = np.ones(block.n_rows) if block.weights is None else block.weights
         for group in np.unique(labels[weights > 0.0]):
             inside = weights * (labels == group)
@@ -75,7 +115,8 @@ class _SpreadPass:
             state.second[group] += (block.rows * block.rows).T @ inside
         return state
 
-    def merge(self, left: _SpreadState, right: _SpreadState) -> _SpreadState:
+    def merge(self, left: SpreadState, right: SpreadState) -> SpreadState:
+        """Add the right sums to the left."""
         left.weight += right.weight
         left.first += right.first
         left.second += right.second
@@ -252,7 +293,7 @@ def _part(source: Source, group: _Group, second: Any) -> list[_Group] | None:
 
 
 def _measure(source: Source, labels: IntArray, n_groups: int) -> list[_Group]:
-    state = source.run(_SpreadPass(labels, n_groups, source.n_features))
+    state = source.run(SpreadPass(source.n_features, labels, n_groups))
     groups = []
     for group in range(n_groups):
         weight = float(state.weight[group])
