@@ -32,6 +32,8 @@ __all__ = [
 _TOLERANCE = 1e-12
 _MOST_STEPS = 1000
 _MOST_PRODUCTS = 100
+# While the subspace still moves the diagonal need not stand still.
+_STEPS_ON_THE_WAY = 10
 
 
 def add_diagonal(
