@@ -109,7 +109,8 @@ def judge_texts() -> None:
                 )
                 figures.append(f"{total:6.2f} {score.perplexity:8.1f}")
             status = model.diagnostics_["concentration"].status.value
-            write(f"{name[:3]} {k:3d} | fitted {figures[0]} | by sums {figures[1]}")
+            corpus = name.split("/")[0]
+            write(f"{corpus:3s} {k:3d} | fitted {figures[0]} | by sums {figures[1]}")
             write(f" ({status})\n")
 
 

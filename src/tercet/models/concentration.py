@@ -25,11 +25,14 @@ from tercet.whitening.thirds import contract_modes
 __all__ = ["ConcentrationSearch", "find_concentration", "shift_equations"]
 
 # Trial values; topics of documents in the wild lie well inside.
-_LEAST, _MOST, _N_TRIALS = 0.01, 100.0, 17
+_LEAST, _MOST, _N_TRIALS = 0.01, 100.0, 9
 # Fewer topics do not determine it; what is taken then.
 _FEWEST, _UNTOLD = 3, 1.0
 # Relative accuracy of a crossing, far below its sampling error.
-_ACCURACY = 1e-4
+_ACCURACY = 1e-3
+# Sweeps of a trial. The first starts from nothing, the others from their
+# neighbour, and from noise no number of sweeps would tell more.
+_FIRST_SWEEPS, _SWEEPS = 20, 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +249,12 @@ class _Trial:
             return None
         problem = whiten_third(equations, whitening)
         turn = self._start(whitening.coordinates)
-        factors = solve(_turn(problem, turn), "joint", tolerance=1e-5, max_sweeps=20)
+        factors = solve(
+            _turn(problem, turn),
+            "joint",
+            tolerance=1e-5,
+            max_sweeps=_FIRST_SWEEPS if self._columns is None else _SWEEPS,
+        )
         self._columns = (
             equations.pair @ whitening.coordinates @ (turn @ factors.vectors)
         )

@@ -379,7 +379,12 @@ class MomentEstimator(TercetEstimator, ABC):
             self.n_components,
             self.decomposition,
             rng=self._rng(),
+            **self._solver_parameters(),
         )
+
+    def _solver_parameters(self) -> dict[str, Any]:
+        """Return parameters of the decomposition that are not its defaults."""
+        return {}
 
 
 def check_number(

@@ -28,7 +28,7 @@ from tercet.models.diagnosing import diagnose_solution
 from tercet.models.estimators import MomentEstimator, check_number
 from tercet.models.passing import LengthPass
 from tercet.models.reading import ReadingMixin
-from tercet.models.starting import read_topics
+from tercet.models.starting import fill_topics, find_lacking, read_topics
 from tercet.moments import TallyPass
 from tercet.recovery import order_by_weight
 
@@ -36,6 +36,7 @@ __all__ = ["TopicModel"]
 
 # Documents below three tokens are worth a warning from this share on.
 _MANY_SHORT = 0.01
+_SWEEPS_BEFORE_STEPS = 30
 
 
 class TopicModel(
@@ -127,6 +128,8 @@ class TopicModel(
         self.mean_length_ = _mean_length(moments)
         self.outcome_ = solution.factors.outcome
         self.n_iter_ = solution.factors.outcome.iterations
+        lacking = find_lacking(self.components_.T, self.weights_, self.feature_shares_)
+        notes = {"lacking_mass": float(lacking.sum()), **notes}
         self.diagnostics_ = diagnose_solution(solution, moments) | notes
 
     def _measure_length(self, source: Source, moments: Moments) -> None:
@@ -148,6 +151,15 @@ class TopicModel(
         self.weights_ = parameters.weights
         if parameters.concentration is not None:
             self.concentration_ = parameters.concentration
+
+    def _solver_parameters(self) -> dict[str, Any]:
+        """Return a smaller budget of sweeps where likelihood steps follow.
+
+        Moments of a model take fewer than ten; noise takes any number of them.
+        """
+        if self.decomposition == "joint" and self.refine != 0:
+            return {"max_sweeps": _SWEEPS_BEFORE_STEPS}
+        return {}
 
     def _announce_solution(self) -> None:
         """Warn of what did not go as asked on the way from sums to topics."""
@@ -239,12 +251,8 @@ class TopicModel(
         self.diagnostics_ = {"short_documents": tally.short} if by_tokens else {}
 
     def _positive_centers(self) -> FloatArray:
-        """Return the topics with a trace of the corpus in each, as columns.
-
-        Steps multiply, so that a word that noise put at zero would stay there.
-        """
-        mixed = (1.0 - self._TRACE) * self.components_.T
-        return np.ascontiguousarray(mixed + self._TRACE * self.feature_shares_[:, None])
+        """Return the topics as columns, with some of the words that they lack."""
+        return fill_topics(self.components_.T, self.weights_, self.feature_shares_)
 
     def _known_centers(self) -> FloatArray:
         """Return the topics as columns; no word of the training rows has mass zero.
@@ -255,8 +263,6 @@ class TopicModel(
         if lost.any():
             return self._positive_centers()
         return np.ascontiguousarray(self.components_.T)
-
-    _TRACE: ClassVar[float] = 1e-3
 
     # Checks and messages ------------------------------------------------------
 
