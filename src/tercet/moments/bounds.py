@@ -28,6 +28,12 @@ class SampleBound:
         Probability that a bound fails.
     version : str
         "paper" or "thesis".
+
+    Examples
+    --------
+    >>> from tercet.moments import SampleBound
+    >>> SampleBound(pair=0.1, third=0.2, delta=0.05, version="thesis").third
+    0.2
     """
 
     pair: float

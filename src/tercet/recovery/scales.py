@@ -41,6 +41,14 @@ class Scales:
         `g` with `V diag(g) V' = I`; ones for orthonormal vectors.
     third : ndarray of shape (k,)
         Eigenvalues `lambda`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.recovery import Scales
+    >>> one = np.ones(1)
+    >>> Scales(np.array([[0.6], [0.3]]), one, one, one).columns.shape
+    (2, 1)
     """
 
     columns: FloatArray

@@ -22,6 +22,13 @@ class Signs:
     disagree : ndarray of shape (k,) of bool
         Where that sign, the sign of the column sum and the sign of the
         eigenvalue (positive, as factors come) are not all the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.recovery import recover_signs
+    >>> recover_signs(np.array([[-0.7], [0.1]]), np.ones(1)).by_mass
+    array([-1.])
     """
 
     by_mass: FloatArray

@@ -95,6 +95,13 @@ class Cleaned:
         Non-negative columns that sum to one.
     removed : ndarray of shape (k,)
         Negative mass that was there, as a share of the column sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.recovery import clean_columns
+    >>> clean_columns(np.array([[3.0], [-1.0], [2.0]]), "truncate").columns.ravel()
+    array([0.6, 0. , 0.4])
     """
 
     columns: FloatArray
