@@ -88,7 +88,7 @@ def sweep_tokens(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def run_particle(  # type: ignore[no-untyped-def]
-    words, topics, concentration, uniforms, assigned, counts, weights, predicted
+    words, topics, concentration, sweeps, uniforms, assigned, counts, weights, predicted
 ):
     """Add one particle's probabilities of each token given those before it.
 
@@ -103,7 +103,9 @@ def run_particle(  # type: ignore[no-untyped-def]
         Probabilities of words under topics.
     concentration : ndarray of shape (k,)
         Dirichlet parameters.
-    uniforms : ndarray of shape (c (c + 1) / 2,)
+    sweeps : int
+        How often they are drawn anew.
+    uniforms : ndarray of shape (sweeps c (c - 1) / 2 + c,)
         Numbers in [0, 1).
     assigned : ndarray of shape (c,)
         Scratch: topics of the tokens.
@@ -116,7 +118,8 @@ def run_particle(  # type: ignore[no-untyped-def]
     prior = concentration.sum()
     used = 0
     for place in range(words.shape[0]):
-        for earlier in range(place):
+        for step in range(sweeps * place):
+            earlier = step % place
             counts[assigned[earlier]] -= 1.0
             chosen = _draw_topic(
                 topics[words[earlier]], concentration, counts, uniforms[used], weights

@@ -89,15 +89,16 @@ class _Settings:
     """Settings of the scores; see `score_topics`."""
 
     particles: int
+    sweeps: int
     held_share: float
     inference: str
     seed: int
 
     def __post_init__(self) -> None:
-        if int(self.particles) != self.particles or self.particles < 1:
-            raise ParameterError(
-                f"particles={self.particles!r} must be a positive integer."
-            )
+        for name in ("particles", "sweeps"):
+            value = getattr(self, name)
+            if int(value) != value or value < 1:
+                raise ParameterError(f"{name}={value!r} must be a positive integer.")
         if not 0.0 < self.held_share < 1.0:
             raise ParameterError(
                 f"held_share={self.held_share!r} must lie between 0 and 1: one part of "
@@ -117,6 +118,7 @@ def score_topics(
     method: str = "bound",
     rng: np.random.Generator | None = None,
     particles: int = 20,
+    sweeps: int = 1,
     held_share: float = 0.5,
     inference: str = "variational",
 ) -> HeldOutScore:
@@ -150,6 +152,8 @@ def score_topics(
         For the latter two; None is a fixed seed.
     particles : int, default=20
         Particles R of the left-to-right estimate.
+    sweeps : int, default=1
+        Gibbs sweeps of a particle before each token; one is Wallach's algorithm.
     held_share : float, default=0.5
         Share of the tokens that is predicted by completion.
     inference : str, default="variational"
@@ -174,7 +178,7 @@ def score_topics(
     """
     topics, alpha = check_topics(centers, concentration)
     check_features(source, topics)
-    settings = _Settings(particles, held_share, inference, draw_seed(rng))
+    settings = _Settings(particles, sweeps, held_share, inference, draw_seed(rng))
     measure = SCORES[method](topics, alpha, settings)
     table = np.asarray(source.run(_WeightedWork(measure))).reshape(-1, 4)
     return _summarize(table[:, :3], table[:, 3])
@@ -208,17 +212,13 @@ def _summarize(table: FloatArray, weights: FloatArray) -> HeldOutScore:
     return HeldOutScore(per_token, total, float(error), float(unknown.sum()))
 
 
-def _start_counts(rows: sparse.csr_array, alpha: FloatArray) -> FloatArray:
-    lengths = np.asarray(rows.sum(axis=1)).ravel()
-    return np.asarray(lengths[:, None] * (alpha / alpha.sum()))
-
-
 def _bound(topics: FloatArray, alpha: FloatArray, settings: _Settings) -> Infer:  # noqa: ARG001
     """Prepare the evidence lower bound."""
     options = Options()
+    known = (topics.max(axis=1) > 0.0).astype(np.float64)
 
     def measure(rows: sparse.csr_array, start: int) -> FloatArray:  # noqa: ARG001
-        counts = _start_counts(rows, alpha)
+        counts = (rows @ known)[:, None] * (alpha / alpha.sum())
         flat = (rows.data, rows.indices, rows.indptr, topics, alpha)
         infer_variational_rows(*flat, options.tolerance, options.max_rounds, counts)
         table = np.empty((3, rows.shape[0]))
@@ -241,12 +241,15 @@ def _left_to_right(topics: FloatArray, alpha: FloatArray, settings: _Settings) -
             generator = make_row_generator(settings.seed, start + i)
             words = generator.permutation(listed)
             predicted = np.zeros(words.size)
+            pairs = words.size * (words.size - 1) // 2
+            needed = settings.sweeps * pairs + words.size
             for _ in range(settings.particles):
                 run_particle(
                     words,
                     topics,
                     alpha,
-                    generator.random(words.size * (words.size + 1) // 2),
+                    settings.sweeps,
+                    generator.random(needed),
                     np.empty(words.size, dtype=np.int64),
                     np.empty(k),
                     np.empty(k),

@@ -185,11 +185,10 @@ def _climb(
     kernel: Any, topics: FloatArray, alpha: FloatArray, options: Options
 ) -> Infer:
     """Prepare rounds that each raise a document's objective."""
+    known = (topics.max(axis=1) > 0.0).astype(np.float64)
 
     def infer(rows: sparse.csr_array, start: int) -> FloatArray:  # noqa: ARG001
-        lengths = np.asarray(rows.sum(axis=1)).ravel()
-        # The prior's shares: a topic as likely as another gets as much.
-        counts = lengths[:, None] * (alpha / alpha.sum())
+        counts = (rows @ known)[:, None] * (alpha / alpha.sum())
         kernel(
             rows.data,
             rows.indices,
