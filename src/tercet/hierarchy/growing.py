@@ -159,7 +159,7 @@ class _Growth:
         if split.second.all() or not split.second.any():
             return "all its rows fall on one side"
         rows = self.rows_of(node)
-        sides = self._sum(rows, split)
+        sides = self._sum(node, rows, split)
         if min(side.mass for side in sides) < self.limits.min_samples:
             return (
                 "its split would leave less than "
@@ -172,12 +172,16 @@ class _Growth:
             return f"its split gains no more than min_gain={self.limits.min_gain:g}"
         return ""
 
-    def _sum(self, rows: NodeRows, split: Split) -> list[_Side]:
+    def _sum(self, node: _Node, rows: NodeRows, split: Split) -> list[_Side]:
+        """Return the sums of both sides: those of the second, and what is left."""
         sums = sum_sides(self.table, rows, split.second)
-        squares = rows.weights * self.table.squares[rows.members]
+        chosen = rows.members[split.second]
+        weights = self.table.weights[chosen]
+        mass = float(weights.sum())
+        squares = float(weights @ self.table.squares[chosen])
         return [
-            _Side(float(rows.weights[side].sum()), total, float(squares[side].sum()))
-            for side, total in zip((~split.second, split.second), sums, strict=True)
+            _Side(node.mass - mass, sums[0], max(0.0, node.squares - squares)),
+            _Side(mass, sums[1], squares),
         ]
 
     def part(self, index: int, split: Split) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from tercet.flow import FloatArray
 
@@ -15,7 +16,7 @@ _SMALL = 48
 _BLOCK = 4
 
 # Steps after which the pair is looked at.
-_CHECKS = (6, 9, 13)
+_CHECKS = (7, 9, 12)
 
 # Residual of an eigenpair, as a share of the first eigenvalue, that will do.
 _TOLERANCE = 1e-8
@@ -70,9 +71,13 @@ def _search_krylov(matrix: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     for step in range(n_steps):
         stop = step * _BLOCK
         known = basis[:, :stop]
+        # Twice is enough to be orthogonal to all that is known.
         for _ in range(2):
             block = block - known @ (known.T @ block)
-        block = np.linalg.qr(block)[0]
+            factor, failed = lapack.dpotrf(block.T @ block)
+            if failed:
+                return None
+            block = block @ lapack.dtrtri(factor)[0]
         basis[:, stop : stop + _BLOCK] = block
         block = matrix @ block
         images[:, stop : stop + _BLOCK] = block
@@ -87,8 +92,9 @@ def _read_pair(
     basis: FloatArray, images: FloatArray
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return the pair that a basis holds, if the residual is small."""
-    small = basis.T @ images
-    values, vectors = np.linalg.eigh(0.5 * (small + small.T))
+    values, vectors, failed = lapack.dsyevd(basis.T @ images)
+    if failed:
+        return None
     values, vectors = values[:-3:-1], vectors[:, :-3:-1]
     ritz = basis @ vectors
     residual = images @ vectors - ritz * values
