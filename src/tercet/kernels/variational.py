@@ -28,6 +28,9 @@ __all__ = [
     "step_variational_rows",
 ]
 
+# A word with less mass counts as unknown: a reciprocal of it would overflow.
+LEAST_MASS = 1e-300
+
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
@@ -79,10 +82,10 @@ def absorb_words(data, indices, lo, hi, topics, weights, mass, pull):  # type: i
             mass1 += row1[j] * weights[j]
             mass2 += row2[j] * weights[j]
             mass3 += row3[j] * weights[j]
-        ratio0 = data[p] / mass0 if mass0 > 0.0 else 0.0
-        ratio1 = data[p + 1] / mass1 if mass1 > 0.0 else 0.0
-        ratio2 = data[p + 2] / mass2 if mass2 > 0.0 else 0.0
-        ratio3 = data[p + 3] / mass3 if mass3 > 0.0 else 0.0
+        ratio0 = data[p] / mass0 if mass0 > LEAST_MASS else 0.0
+        ratio1 = data[p + 1] / mass1 if mass1 > LEAST_MASS else 0.0
+        ratio2 = data[p + 2] / mass2 if mass2 > LEAST_MASS else 0.0
+        ratio3 = data[p + 3] / mass3 if mass3 > LEAST_MASS else 0.0
         mass[p - lo] = mass0
         mass[p - lo + 1] = mass1
         mass[p - lo + 2] = mass2
@@ -97,7 +100,7 @@ def absorb_words(data, indices, lo, hi, topics, weights, mass, pull):  # type: i
         mass0 = 0.0
         for j in range(k):
             mass0 += row0[j] * weights[j]
-        ratio0 = data[p] / mass0 if mass0 > 0.0 else 0.0
+        ratio0 = data[p] / mass0 if mass0 > LEAST_MASS else 0.0
         mass[p - lo] = mass0
         for j in range(k):
             pull[j] += ratio0 * row0[j]
@@ -122,7 +125,7 @@ def scatter_words(data, indices, lo, hi, weights, mass, row_weight, expected):  
     """
     k = weights.shape[0]
     for p in range(lo, hi):
-        if mass[p - lo] > 0.0:
+        if mass[p - lo] > LEAST_MASS:
             ratio = row_weight * data[p] / mass[p - lo]
             row = expected[indices[p]]
             for j in range(k):
@@ -139,7 +142,7 @@ def log_mass(data, lo, hi, mass):  # type: ignore[no-untyped-def]
     product = 1.0
     for p in range(lo, hi):
         here = mass[p - lo]
-        if here <= 0.0:
+        if here <= LEAST_MASS:
             continue
         if data[p] == 1.0 and 1e-150 < here < 1e100:
             product *= here
@@ -367,7 +370,7 @@ def bound_rows(data, indices, indptr, topics, concentration, counts, bounds, tok
         absorb_words(data, indices, lo, hi, topics, weights, mass, pull)
         known = 0.0
         for p in range(lo, hi):
-            if mass[p - lo] > 0.0:
+            if mass[p - lo] > LEAST_MASS:
                 known += data[p]
         tokens[i] = known
         if known <= 0.0:
@@ -406,7 +409,7 @@ def predict_rows(data, indices, indptr, topics, shares, values, tokens):  # type
             mass = 0.0
             for j in range(k):
                 mass += row[j] * shares[i, j]
-            if mass > 0.0:
+            if mass > LEAST_MASS:
                 value += data[p] * math.log(mass)
                 known += data[p]
         values[i] = value
