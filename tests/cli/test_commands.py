@@ -270,6 +270,27 @@ def test_simulated_rows_are_read_again(kind: str, run: Run, tmp_path: Path) -> N
         assert np.shape(json.loads(truth.read_text())["centers"]) == (12, 2)
 
 
+def test_numbers_of_components_are_compared(
+    corpus: Path, run: Run, tmp_path: Path
+) -> None:
+    words = ("select", corpus, "--stop-words", "english", "-k", "2:4")
+    facts = json.loads(run(*words, "--json"))
+    assert facts["chosen"] == 3
+    assert [row["k"] for row in facts["candidates"]] == [2, 3, 4]
+    run(*words, "-o", tmp_path / "k.csv")
+    assert len((tmp_path / "k.csv").read_text().splitlines()) == 4
+    assert "held_out" in run(*words, "-m", "single-topic")
+
+
+def test_auto_takes_what_predicts_best(
+    corpus: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tercet.cli.fitting.list_candidates", lambda _: [2, 3])
+    words = ("fit", corpus, "--stop-words", "english", "-k", "auto", "--json")
+    facts = json.loads(run(*words, "-o", tmp_path / "a.tercet"))
+    assert facts["n_components"] == 3
+
+
 ERRORS = [
     (["fit", "{absent}"], 6, "no such file"),
     (["fit", "{corpus}", "--text", "body"], 3, "no column 'body'"),

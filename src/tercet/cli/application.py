@@ -208,8 +208,13 @@ def _plain_warnings() -> Iterator[None]:
     """Print warnings as sentences, each once, without places in the code."""
     import warnings
 
+    seen: set[str] = set()
+
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        click.echo(f"tercet: warning: {' '.join(str(message).split())}", err=True)
+        sentence = " ".join(str(message).split())
+        if sentence not in seen:
+            seen.add(sentence)
+            click.echo(f"tercet: warning: {sentence}", err=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

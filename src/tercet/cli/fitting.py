@@ -123,7 +123,7 @@ def fit_reader(
         The fitted model.
     """
     if size == "auto":
-        size = _choose_size(readers, name, settings, quiet=quiet)
+        size = _choose_size(readers, name, settings, bars, quiet=quiet)
     estimator = make_model(name, None if size is None else int(size), settings)
     return estimator.fit(*(bars.rows(reader) for reader in readers))
 
@@ -153,7 +153,12 @@ def check_views(name: str, n_files: int) -> None:
 
 
 def _choose_size(
-    readers: list[CorpusReader], name: str, settings: dict[str, Any], *, quiet: bool
+    readers: list[CorpusReader],
+    name: str,
+    settings: dict[str, Any],
+    bars: Watch,
+    *,
+    quiet: bool,
 ) -> int:
     """Let the data say how many components they support."""
     from tercet import select_components
@@ -164,9 +169,11 @@ def _choose_size(
         )
     most = min(_MOST_CANDIDATES, readers[0].n_features, readers[0].n_rows)
     estimator = make_model(name, None, settings)
-    chosen = select_components(estimator, readers[0], list_candidates(most))
-    note(f"n_components={chosen.n_components} chosen", quiet=quiet)
-    return int(chosen.n_components)
+    rows = bars.rows(readers[0])
+    found = select_components(rows, list_candidates(most), estimator)
+    chosen = int(found.choose())
+    note(f"n_components={chosen} predicts held-out rows best", quiet=quiet)
+    return chosen
 
 
 def list_candidates(most: int) -> list[int]:

@@ -356,6 +356,8 @@ class _Sweep:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", TercetWarning)
                     model.fit_moments(self.moments)
+                    # The samples below are arrays, which have no names.
+                    model.__dict__.pop("feature_names_in_", None)
                     models[i] = copy(model)
                     found = self._measure(model)
             except RankError:

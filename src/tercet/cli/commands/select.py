@@ -91,7 +91,11 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Compare numbers of components on SOURCE, side by side."""
+    """Compare numbers of components on SOURCE, side by side.
+
+    Held-out rows, coherence, the spectrum and description length, for topic models and
+    mixtures; see `tercet.select_components`.
+    """
     reading, words = split_words(options)
     numbers = read_candidates(candidates)
     from tercet import select_components
@@ -105,10 +109,12 @@ def command(
             )
         most = min(reader.n_features, reader.n_rows, 40)
         estimator = make_model(name, None, read_settings(settings))
-        chosen = select_components(estimator, reader, numbers or list_candidates(most))
+        tried = numbers or list_candidates(most)
+        found = select_components(bars.rows(reader), tried, estimator)
+    rows = found.to_rows()
     if output is not None:
-        write_table(chosen.to_dict(), output)
+        write_table({key: [row[key] for row in rows] for key in rows[0]}, output)
     elif as_json:
-        click.echo(format_json(chosen.to_dict()))
+        click.echo(format_json({"chosen": int(found.choose()), "candidates": rows}))
     else:
-        click.echo(str(chosen))
+        click.echo(str(found))
