@@ -14,7 +14,7 @@ __all__ = ["fill_topics", "find_lacking", "read_topics"]
 # Share of the corpus in every topic, and part of the words that the topics lack
 # which is given back to each.
 _TRACE = 1e-3
-_GIVEN_BACK = 0.5
+GIVEN_BACK = 0.5
 
 
 def find_lacking(
@@ -82,7 +82,7 @@ def fill_topics(
            [5.000e-04, 9.995e-01]])
     """
     lacking = find_lacking(centers, weights, frequencies)
-    added = _TRACE * frequencies + _GIVEN_BACK * lacking
+    added = _TRACE * frequencies + GIVEN_BACK * lacking
     mixed = (1.0 - _TRACE) * centers + added[:, None]
     return np.ascontiguousarray(mixed / mixed.sum(axis=0))
 
