@@ -139,6 +139,7 @@ def prepare_tomotopy(X: sparse.csr_array, k: int, seed: int, iterations: int) ->
         places = np.array([int(name) for name in model.used_vocabs])
         for j in range(k):
             table[j, places] = model.get_topic_word_dist(j)
+        work.alpha = np.asarray(model.alpha)  # type: ignore[attr-defined]
         return table
 
     return work
