@@ -38,6 +38,30 @@ def test_completed_moments_are_exact(d: int, k: int, rounds: int) -> None:
     assert found.weights == pytest.approx(truth.weights, abs=1e-8)
 
 
+@pytest.mark.parametrize("width", [8, 14])
+def test_moments_against_a_sketch_are_completed(width: int, rng) -> None:
+    truth = draw_truth(40, 4)
+    family = Bernoulli()
+    sketch = rng.standard_normal((40, width)) / np.sqrt(40)
+    full = family.population(truth, basis=sketch)
+    filled = family.complete(family.expectation(truth, basis=sketch), None, 4)
+    assert filled.pair == pytest.approx(full.pair, abs=1e-8)
+    assert filled.third == pytest.approx(full.third, abs=1e-8)
+    found = solve_equations(
+        family.expectation(truth, basis=sketch), family, 4
+    ).parameters
+    assert measure_frobenius_error(truth, found) < 1e-5
+
+
+def test_binary_rows_that_are_read_once() -> None:
+    sample = make_bernoulli_mixture(
+        20_000, n_features=60, n_components=3, weights=[0.5, 0.3, 0.2]
+    )
+    blocks = (sample.rows[start : start + 4000] for start in range(0, 20_000, 4000))
+    found = tercet.decompose(tercet.moments.collect(blocks, "bernoulli", 3), 3)
+    assert measure_frobenius_error(sample.parameters, found, relative=True) < 0.1
+
+
 def test_slices_are_completed_as_well() -> None:
     truth = draw_truth(20, 3)
     family = Bernoulli()

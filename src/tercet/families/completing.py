@@ -138,6 +138,7 @@ def find_hollow_subspace(
     n_iterations: int,
     *,
     most_steps: int = _MOST_STEPS,
+    tolerance: float = _TOLERANCE,
 ) -> FloatArray:
     """Return the leading subspace of a pair moment whose diagonal is missing.
 
@@ -157,6 +158,8 @@ def find_hollow_subspace(
     most_steps : int
         Most steps of the diagonal for each product. Many save readings of the
         rows; where products are cheap, one is enough.
+    tolerance : float
+        Products end when the diagonal moves by less than this share.
 
     Returns
     -------
@@ -187,7 +190,7 @@ def find_hollow_subspace(
         moved = float(np.linalg.norm(following - diagonal))
         diagonal = following
         basis = orthonormalize(lift + diagonal[:, None] * basis)
-        if moved <= _TOLERANCE * float(np.linalg.norm(first)):
+        if moved <= tolerance * float(np.linalg.norm(first)):
             break
     return basis
 
@@ -313,13 +316,17 @@ def fit_repeated(equations: Equations, n_components: int) -> RepeatedEntries:
     basis = equations.basis
     gram = None if equations.orthonormal else basis.T @ basis
     vectors = linalg.eigh(equations.pair, gram)[1][:, ::-1][:, :n_components]
-    frame = basis @ vectors  # orthonormal in both cases
-    k = vectors.shape[1]
-    known = _contract(equations.third, vectors)
+    frame = orthonormalize(equations.lift @ vectors)
+    # A sketch does not hold the frame; `seen` turns its coordinates into the
+    # frame's, `(B seen)' U = I`.
+    seen = linalg.pinv(basis.T @ frame).T
+    directions = basis @ seen
+    k = frame.shape[1]
+    known = _contract(equations.third, seen)
 
     def fill(core: FloatArray) -> FloatArray:
         entries = RepeatedEntries(frame, core.reshape(k, k, k))
-        return contract_table(frame, entries.table(frame)).ravel()
+        return contract_table(directions, entries.table(directions)).ravel()
 
     operator = LinearOperator(
         (k**3, k**3), matvec=lambda core: core.ravel() - fill(core), dtype=np.float64
