@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from oracles.split_mutants import DATA_MUTANTS, MODEL_MUTANTS
 from references.bisections import find_pseudo_centers, split_by_data
 from tercet.hierarchy.coordinates import (
     FeatureCoordinates,
@@ -33,44 +34,36 @@ def draw_table(rng, n=40):
     return rows
 
 
-def as_node(rows, weights=None, members=None):
-    table = gather_rows(open_source(rows, requirement="reals", sample_weight=weights))
+def as_node(rows, weights=None, members=None, form=np.asarray):
+    source = open_source(form(rows), requirement="reals", sample_weight=weights)
+    table = gather_rows(source)
     members = np.arange(table.n_rows) if members is None else members
     chosen = table.weights[members]
     return table, NodeRows(members, chosen, chosen @ rows[members])
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_data_split_is_the_one_of_the_grid(rng, form):
+def check_data_split(kind, rng, form=np.asarray):
+    """Assert that a splitter does what thesis 001, algorithm 5, says."""
     rows = draw_table(rng)
     weights = rng.integers(1, 4, size=len(rows)).astype(float)
     members = np.flatnonzero(rng.random(len(rows)) < 0.8)
-    table, node = as_node(rows, weights, members)
-    split = DataSplitter(table, FeatureCoordinates(table)).split(node)
+    table, node = as_node(rows, weights, members, form)
+    split = kind(table, FeatureCoordinates(table)).split(node)
     labels, discriminators = split_by_data(rows[members], weights[members])
     # Sides have no order in the reference, discriminators no sign.
-    means = np.abs(weights[members] @ rows[members] @ discriminators)
-    order = np.argsort(-means)
-    expected = discriminators[:, order]
-    expected = expected * np.sign(weights[members] @ rows[members] @ expected)
+    means = weights[members] @ rows[members] @ discriminators
+    order = np.argsort(-np.abs(means))
+    expected = (discriminators * np.sign(means))[:, order]
     assert np.allclose(split.discriminators, expected, atol=2e-3)
-    sizes = np.abs(rows[members] @ split.discriminators)
-    clear = np.abs(sizes[:, 0] - sizes[:, 1]) > 1e-2
+    sizes = np.sort(np.abs(rows[members] @ expected), axis=1)
+    clear = sizes[:, 1] - sizes[:, 0] > 1e-2
     assert clear.sum() > 5
-    assert np.array_equal(split.second[clear], np.argmax(sizes, axis=1)[clear] == 1)
-    side = np.flatnonzero(order == labels[clear][0])[0]
-    assert int(split.second[clear][0]) == side
+    sides = np.argsort(order)[labels]
+    assert np.array_equal(split.second[clear], sides[clear] == 1)
 
 
-@pytest.mark.parametrize(
-    ("density", "by_tokens", "binary"),
-    [
-        (Multinomial(), True, False),
-        (Poisson(), False, False),
-        (Bernoulli(), False, True),
-    ],
-)
-def test_pseudo_centers_are_those_of_the_grid(rng, density, by_tokens, binary):
+def check_pseudo_centers(kind, rng, density, by_tokens, binary):
+    """Assert that a splitter does what paper 004, algorithm 1, says."""
     rows = draw_table(rng, 60)
     if binary:
         chances = np.where(np.arange(60)[:, None] < 35, [0.8] * 3 + [0.2] * 3, 0.5)
@@ -78,9 +71,7 @@ def test_pseudo_centers_are_those_of_the_grid(rng, density, by_tokens, binary):
         rows = (rng.random((60, WIDTH)) < chances).astype(float)
     weights = rng.integers(1, 3, size=len(rows)).astype(float)
     table, node = as_node(rows, weights)
-    splitter = ModelSplitter(
-        table, FeatureCoordinates(table), density, by_tokens=by_tokens
-    )
+    splitter = kind(table, FeatureCoordinates(table), density, by_tokens=by_tokens)
     centers, shares = splitter._find_centers(node)
     expected, expected_shares, _ = find_pseudo_centers(
         rows, weights, by_tokens=by_tokens
@@ -89,6 +80,35 @@ def test_pseudo_centers_are_those_of_the_grid(rng, density, by_tokens, binary):
     expected = splitter._project(expected[:, order])
     assert np.allclose(shares, expected_shares[order], atol=2e-3)
     assert np.allclose(centers, expected, atol=5e-3 * max(1.0, expected.max()))
+
+
+MODELS = [
+    (Multinomial(), True, False),
+    (Poisson(), False, False),
+    (Bernoulli(), False, True),
+]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_data_split_is_the_one_of_the_grid(rng, form):
+    check_data_split(DataSplitter, rng, form)
+
+
+@pytest.mark.parametrize(("density", "by_tokens", "binary"), MODELS)
+def test_pseudo_centers_are_those_of_the_grid(rng, density, by_tokens, binary):
+    check_pseudo_centers(ModelSplitter, rng, density, by_tokens, binary)
+
+
+@pytest.mark.parametrize("mutant", DATA_MUTANTS)
+def test_wrong_data_splits_are_noticed(mutant, rng):
+    with pytest.raises(AssertionError):
+        check_data_split(mutant, rng)
+
+
+@pytest.mark.parametrize("mutant", MODEL_MUTANTS)
+def test_wrong_pseudo_centers_are_noticed(mutant, rng):
+    with pytest.raises(AssertionError):
+        check_pseudo_centers(mutant, rng, *MODELS[0])
 
 
 def test_exact_moments_of_two_topics_give_the_topics():
