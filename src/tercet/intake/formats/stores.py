@@ -118,15 +118,12 @@ class RowStore:
     def settle(self, mapping: IntArray) -> None:
         """Renumber the columns of what is in memory, once and for all readings."""
         self._settled = mapping
-        pieces = []
-        for piece in self._pieces:
-            if piece.arrays is None:
-                pieces.append(piece)
-                continue
-            indptr, indices, values = _renumber(*piece.arrays, mapping)
-            arrays = (_shrink(indptr), indices, _shrink(values))
-            pieces.append(_describe(arrays, kept=True))
-        self._pieces = pieces
+        # One by one, so that old and new rows are not all there at once.
+        for place, piece in enumerate(self._pieces):
+            if piece.arrays is not None:
+                indptr, indices, values = _renumber(*piece.arrays, mapping)
+                arrays = (_shrink(indptr), indices, _shrink(values))
+                self._pieces[place] = _describe(arrays, kept=True)
 
     def blocks(
         self, mapping: IntArray | None = None, n_columns: int | None = None
