@@ -188,7 +188,7 @@ def normalize_slices(
         outer = rows[:, :, None] * cross[:, None, :]
         slices = slices - outer - outer.transpose(0, 2, 1)
         slices += 2.0 * count[:, None, None] * rows[:, :, None] * rows[:, None, :]
-    return slices
+    return np.asarray(slices)
 
 
 def shift_pair(

@@ -133,12 +133,13 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Moments:
     if missing:
         raise KeyError(f"arrays {missing} are missing")
     names = header["feature_names"]
+    values: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
+    values |= {name: arrays.get(name) for name in _OPTIONAL_ARRAYS}
+    values |= {name: header[name] for name in _NUMBERS}
     moments = Moments(
         family=FAMILIES[header["family"]](**header["settings"]),
         feature_names=None if names is None else tuple(names),
-        **{name: arrays[name] for name in _ARRAYS},
-        **{name: arrays.get(name) for name in _OPTIONAL_ARRAYS},
-        **{name: header[name] for name in _NUMBERS},
+        **values,
     )
     _check_shapes(moments)
     return moments

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
+from scipy import sparse
 
 from tercet.flow import Block, FloatArray, IntArray, MomentPlan
 from tercet.moments.products import (
@@ -166,6 +168,15 @@ class SumsState:
     slices: FloatArray | None
 
 
+def _square_lengths(block: Block) -> FloatArray:
+    """Return `|x_i|^2` of the rows of a block."""
+    if block.is_sparse:
+        rows = cast(sparse.csr_array, block.rows)
+        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    dense = cast(FloatArray, block.rows)
+    return np.asarray(np.einsum("ij,ij->i", dense, dense))
+
+
 @dataclass(frozen=True, eq=False)
 class SumsPass:
     """All sums of method section 2 against a basis, in one pass.
@@ -215,11 +226,7 @@ class SumsPass:
             add_block_cross(block, third_scale, projected, state.cross)
         add_triples(projected, third_scale, state.third)
         if state.energy is not None:
-            squares = (
-                np.asarray(block.rows.multiply(block.rows).sum(axis=1)).ravel()
-                if (block.is_sparse)
-                else np.einsum("ij,ij->i", block.rows, block.rows)
-            )
+            squares = _square_lengths(block)
             state.power += float(pair_scale @ squares)
             outside = squares - np.einsum("ia,ia->i", projected, projected)
             state.energy += weighted_total(block, pair_scale * outside)

@@ -37,7 +37,7 @@ def row_lengths(block: Block) -> FloatArray:
     if block.is_sparse:
         rows = cast(sparse.csr_array, block.rows)
         return np.asarray(rows @ np.ones(rows.shape[1]))
-    return cast(FloatArray, block.rows).sum(axis=1, dtype=np.float64)
+    return np.asarray(cast(FloatArray, block.rows).sum(axis=1, dtype=np.float64))
 
 
 def weighted_total(block: Block, scale: FloatArray) -> FloatArray:

@@ -44,7 +44,7 @@ def apply_pair(state: PairState, vectors: FloatArray, *, factorial: bool) -> Flo
     product = state.pair / mass
     if factorial:
         product -= (state.tally.first[1] / mass)[:, None] * vectors
-    return product
+    return np.asarray(product)
 
 
 def iterate_subspace(
@@ -86,7 +86,7 @@ def iterate_subspace(
 
 def draw_sketch(n_features: int, width: int, rng: np.random.Generator) -> FloatArray:
     """Return a Gaussian sketch (d, width) with columns of unit expected length."""
-    return rng.standard_normal((n_features, width)) / np.sqrt(n_features)
+    return np.asarray(rng.standard_normal((n_features, width)) / np.sqrt(n_features))
 
 
 def find_subspace(
