@@ -15,6 +15,7 @@ from scipy import sparse
 
 from tercet.flow import Block, MomentPlan
 from tercet.intake import PairedBlock
+from tercet.likelihood.separation import ScorePass
 from tercet.moments import (
     CrossPass,
     DiagonalPass,
@@ -24,6 +25,7 @@ from tercet.moments import (
     TiltedPass,
     ViewsPass,
 )
+from tercet.moments.separation_passes import FourthPass
 
 N_FEATURES, WIDTH = 6, 3
 
@@ -191,4 +193,19 @@ PASSES: dict[str, PassCase] = {
     ),
     "tilted pairs": tilted_case(("counts", "counts"), draw_count_pairs),
     "tilted pairs, mixed": tilted_case(("reals", "counts"), draw_mixed_pairs),
+    "fourth sums": PassCase(
+        lambda rng: FourthPass(draw_basis(rng), np.ones(WIDTH)), draw_values, cut_rows
+    ),
+    "fourth sums of some rows": PassCase(
+        lambda rng: FourthPass(draw_basis(rng), np.zeros(WIDTH), stride=3),
+        draw_weighted_counts,
+        cut_rows,
+    ),
+    "scores": PassCase(
+        lambda rng: ScorePass(
+            draw_basis(rng), np.ones(WIDTH), rng.standard_normal((4, WIDTH))
+        ),
+        draw_values,
+        cut_rows,
+    ),
 }

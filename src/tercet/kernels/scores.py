@@ -24,7 +24,7 @@ _SOFTNESS = 0.5
 _REORDER = {"reassoc", "contract", "nsz", "arcp"}
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@njit(cache=True, nogil=True, fastmath=_REORDER, error_model="numpy")
 def add_scores(
     sources: FloatArray,
     scale: FloatArray,
@@ -37,50 +37,55 @@ def add_scores(
 
     Parameters
     ----------
-    sources : ndarray of shape (n, k)
-        Sources y of each row.
+    sources : ndarray of shape (k, n)
+        Sources y, a row each.
     scale : ndarray of shape (n,)
         Row weights.
     coefficients : ndarray of shape (4, k)
         Coefficients of the four functions for each source.
-    scores : ndarray of shape (n, k)
+    scores : ndarray of shape (k, n)
         Written: `w_i sum_a c_a g_a(y)`.
     grams : ndarray of shape (10, k)
         Added to: weighted sums of `g_a g_b` for a <= b, row by row.
     slopes : ndarray of shape (4, k)
         Added to: weighted sums of the derivatives `g_a'`.
     """
-    n, k = sources.shape
-    for i in range(n):
-        w = scale[i]
-        for j in range(k):
-            y = sources[i, j]
+    k, n = sources.shape
+    for j in range(k):
+        values = sources[j]
+        written = scores[j]
+        c0, c1 = coefficients[0, j], coefficients[1, j]
+        c2, c3 = coefficients[2, j], coefficients[3, j]
+        mass = yy = ys = yq = yf = ss = sq = sf = qq = qf = ff = 0.0
+        cubes = odd_cubes = mixed = 0.0
+        for i in range(n):
+            w = scale[i]
+            y = values[i]
             q = 1.0 / math.sqrt(_SOFTNESS + y * y)
             q2 = q * q
             s = y * q
             f = s * q2
-            wy = w * y
-            ws = w * s
-            wq = w * q
-            wf = w * f
-            scores[i, j] = (
-                coefficients[0, j] * wy
-                + coefficients[1, j] * ws
-                + coefficients[2, j] * wq
-                + coefficients[3, j] * wf
-            )
-            grams[0, j] += wy * y
-            grams[1, j] += wy * s
-            grams[2, j] += wy * q
-            grams[3, j] += wy * f
-            grams[4, j] += ws * s
-            grams[5, j] += ws * q
-            grams[6, j] += ws * f
-            grams[7, j] += wq * q
-            grams[8, j] += wq * f
-            grams[9, j] += wf * f
-            cube = q2 * q
-            slopes[0, j] += w
-            slopes[1, j] += w * _SOFTNESS * cube
-            slopes[2, j] -= wy * cube
-            slopes[3, j] += w * cube * (1.0 - 3.0 * s * s)
+            wy, ws, wq, wf = w * y, w * s, w * q, w * f
+            written[i] = c0 * wy + c1 * ws + c2 * wq + c3 * wf
+            mass += w
+            yy += wy * y
+            ys += wy * s
+            yq += wy * q
+            yf += wy * f
+            ss += ws * s
+            sq += ws * q
+            sf += ws * f
+            qq += wq * q
+            qf += wq * f
+            ff += wf * f
+            cube = wq * q2
+            cubes += cube
+            odd_cubes += cube * y
+            mixed += cube * s * s
+        added = (yy, ys, yq, yf, ss, sq, sf, qq, qf, ff)
+        for a in range(10):
+            grams[a, j] += added[a]
+        slopes[0, j] += mass
+        slopes[1, j] += _SOFTNESS * cubes
+        slopes[2, j] -= odd_cubes
+        slopes[3, j] += cubes - 3.0 * mixed

@@ -8,6 +8,7 @@ alike; the unmixing matrix moves by quasi-Newton steps on the relative gradient.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -73,22 +74,28 @@ class ScorePass:
     def update(self, state: ScoreState, block: Block) -> ScoreState:
         """Take in one block of rows."""
         scale = np.ones(block.n_rows) if block.weights is None else block.weights
-        sources = project_block(block, self.directions) - self.shift
         state.mass += float(scale.sum())
-        scores = np.empty((_CHUNK, sources.shape[1]))
+        k = self.directions.shape[1]
+        scores = np.empty((k, _CHUNK))
         for start in range(0, block.n_rows, _CHUNK):
-            part = sources[start : start + _CHUNK]
-            mine = scores[: len(part)]
+            rows = slice(start, min(start + _CHUNK, block.n_rows))
+            # A source lies in one piece: its sums then stay in registers.
+            part = self._project(Block(block.rows[rows]))
+            mine = scores[:, : part.shape[1]]
             add_scores(
-                part,
-                scale[start : start + _CHUNK],
-                self.coefficients,
-                mine,
-                state.grams,
-                state.slopes,
+                part, scale[rows], self.coefficients, mine, state.grams, state.slopes
             )
-            state.gradient += mine.T @ part
+            state.gradient += mine @ part.T
         return state
+
+    def _project(self, block: Block) -> FloatArray:
+        """Return the sources of a few rows, (k, n)."""
+        if block.is_sparse:
+            projected = np.ascontiguousarray(project_block(block, self.directions).T)
+        else:
+            projected = self.directions.T @ cast(FloatArray, block.rows).T
+        projected -= self.shift[:, None]
+        return projected
 
     def merge(self, left: ScoreState, right: ScoreState) -> ScoreState:
         """Add the right sums to the left."""

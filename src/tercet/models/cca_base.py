@@ -439,17 +439,17 @@ class AlignedViews(TercetEstimator):
                 "fewer components, or give more rows (diagnostics_['clearance'])."
             )
         hidden = int(np.count_nonzero(diagnostics["visibility"] < _VISIBLE))
-        if self.n_components > 1 and hidden > 1:
+        if hidden > 1 and supported >= self.n_components:
             remedy = (
-                "targets='covariances' with delta='spread' also sees sources that are "
-                "symmetric"
+                "Sources that are symmetric show with targets='covariances' and "
+                "delta='spread'"
                 if (self.targets, self.delta) != ("covariances", "spread")
-                else "more rows may show more"
+                else "More rows may show more"
             )
             self._caution(
                 f"{hidden} of {self.n_components} sources look Gaussian in these rows, "
                 "and two Gaussian sources cannot be told apart: their components may "
-                f"be mixtures. {remedy[0].upper()}{remedy[1:]}."
+                f"be mixtures. {remedy}."
             )
         rows = diagnostics.get("effective_rows")
         if rows is not None and np.min(rows) < FEWEST_ROWS:

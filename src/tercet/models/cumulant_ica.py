@@ -30,8 +30,9 @@ _NOISES = ("none", "poisson")
 _EXTRA = 8
 # Eigenvalues of the covariance below this share of the largest are rounding.
 _FLAT = 1e-12
-# Information of a Gaussian source is below this over n, nearly always.
-_HIDDEN = 16.0
+# Information that the rotation of k Gaussian sources finds in n rows is, for each
+# of them, below this times (k + 2) / n, nearly always.
+_HIDDEN = 20.0
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -268,7 +269,7 @@ class CumulantICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TercetEstim
         stride = 1
         if self.refine:
             # A start for the steps needs no more rows than this.
-            stride = max(1, int(white.n_rows) // max(2500, 15 * k * k))
+            stride = max(1, int(white.n_rows) // max(5000, 30 * k * k))
         state = source.run(FourthPass(white.whitener, white.shift, stride))
         targets = form_fourth_targets(state)
         rotation, outcome = diagonalize_jointly(
@@ -351,7 +352,8 @@ class CumulantICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TercetEstim
     def _look_for_gaussians(self, information: FloatArray, n_rows: float) -> None:
         """Warn of sources that cannot be told apart."""
         self.diagnostics_["information"] = information
-        hidden = int(np.count_nonzero(information * n_rows < _HIDDEN))
+        level = _HIDDEN * (information.size + 2) / n_rows
+        hidden = int(np.count_nonzero(information < level))
         if hidden > 1:
             warnings.warn(
                 f"{hidden} of {information.size} sources look Gaussian in these rows, "

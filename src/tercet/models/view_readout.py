@@ -22,6 +22,9 @@ _SKETCH = 256
 _RIDGE = 1e-9
 
 
+_TINY = float(np.finfo(np.float64).tiny)
+
+
 class Readout(NamedTuple):
     """A linear estimate of sources of unit variance from rows.
 
@@ -49,9 +52,9 @@ def make_readout(
     """Return the best linear estimate of the sources from projected rows.
 
     `E(a | y) = cov(a, y) cov(y)^-1 (y - mean)`, y being the given views inside
-    their bases, view-specific noise included. The data fix the product of a
-    source's loadings in both views only; the ratio is taken from the spreads of
-    the views.
+    their bases, view-specific noise included. Cross-moments fix the product of a
+    source's loadings in both views, not their ratio; it is chosen so that both
+    views tell equally much of the source.
 
     Parameters
     ----------
@@ -70,16 +73,19 @@ def make_readout(
         Directions, offset and loadings.
     """
     equations = form_cumulants(moments)
-    lengths = [np.linalg.norm(part, axis=1) for part in components]
-    ratio = np.sqrt(equations.spreads[0] / equations.spreads[1])
-    balance = np.sqrt(ratio * lengths[1] / lengths[0])
+    inside = [equations.bases[j].T @ components[j].T for j in (0, 1)]
+    told = [
+        np.einsum("pk,pk->k", part, _solve(within, part))
+        for part, within in zip(inside, equations.within, strict=True)
+    ]
+    balance = (np.maximum(told[1], _TINY) / np.maximum(told[0], _TINY)) ** 0.25
     roots = np.sqrt(strengths)
     loadings = (
         components[0].T * (roots * balance),
         components[1].T * (roots / balance),
     )
     sides = [j for j in (0, 1) if given[j]]
-    inner = [equations.bases[j].T @ loadings[j] for j in sides]
+    scales = (roots * balance, roots / balance)
     if len(sides) == 2:
         covariance = np.block(
             [
@@ -89,10 +95,7 @@ def make_readout(
         )
     else:
         covariance = equations.within[sides[0]]
-    stacked = np.vstack(inner)
-    ridge = _RIDGE * float(np.trace(covariance)) / len(covariance)
-    covariance = covariance + ridge * np.eye(len(covariance))
-    weights = linalg.lstsq(covariance, stacked)[0]
+    weights = _solve(covariance, np.vstack([inside[j] * scales[j] for j in sides]))
     directions: list[FloatArray | None] = [None, None]
     offset = np.zeros(len(strengths))
     start = 0
@@ -105,6 +108,13 @@ def make_readout(
         offset -= equations.means[j] @ direction
         start += width
     return Readout((directions[0], directions[1]), offset, loadings)
+
+
+def _solve(covariance: FloatArray, right: FloatArray) -> FloatArray:
+    """Return `covariance^-1 right`, directions without variance left alone."""
+    ridge = _RIDGE * float(np.trace(covariance)) / len(covariance)
+    regular = covariance + ridge * np.eye(len(covariance))
+    return np.asarray(linalg.lstsq(regular, right)[0])
 
 
 def project_rows(source: Source | PairedSource, readout: Readout) -> FloatArray:

@@ -76,9 +76,10 @@ class TiltedPass:
         own.references[:] = exponents[heavy].max(axis=0)
         # A row of no weight may have the largest exponent of all.
         exponents[~heavy] = -np.inf
-        weights = np.exp(exponents - own.references) * scale[:, None]
+        tilts = np.exp(exponents - own.references)
+        weights = tilts * scale[:, None]
         own.masses[:] = weights.sum(axis=0)
-        own.spreads[:] = np.einsum("ip,ip->p", weights, weights)
+        own.spreads[:] = np.einsum("ip,ip->p", tilts, weights)
         plain = [
             project_block(view, basis) - shift
             for view, basis, shift in zip(views, self.bases, self.shifts, strict=True)

@@ -36,7 +36,7 @@ class TiltedSums:
     masses : ndarray of shape (P1 + P2,)
         `sum_i w_i exp(t'x_i - reference)`.
     spreads : ndarray of shape (P1 + P2,)
-        The same with the weights squared, for the effective number of rows.
+        The same with the exponential squared, for the effective number of rows.
     firsts : pair of ndarray, (P1 + P2, p1) and (P1 + P2, p2)
         Weighted sums of the projected views; a view of counts that is tilted
         itself is first multiplied by `exp(-t)` (002, footnote 6).
