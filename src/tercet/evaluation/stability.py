@@ -26,6 +26,14 @@ class Stability:
         Adjusted Rand index of each pair of clusterings on the rows they share.
     n_shared, n_replaced : int
         Rows that both clusterings saw, and rows that only one of them saw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.evaluation import Stability
+    >>> found = Stability(np.array([0.9, 1.0]), 80, 10)
+    >>> found.mean, round(found.spread, 3)
+    (0.95, 0.05)
     """
 
     scores: FloatArray

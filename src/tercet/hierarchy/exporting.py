@@ -49,6 +49,15 @@ class Node:
         Numbers of the leaves below, or the own one.
     reason : str
         Why a leaf was not split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tercet
+    >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], [6, 4], axis=0)
+    >>> root, left, right = tercet.BisectingMoments(2).fit(X).nodes()
+    >>> root.children, left.size, right.weight, right.is_leaf
+    ((1, 2), 6, 0.4, True)
     """
 
     index: int
