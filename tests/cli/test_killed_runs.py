@@ -16,7 +16,7 @@ import pytest
 import tercet
 from tercet.storage import replace_file
 
-N_QUICK, N_FULL = 3, 20
+N_QUICK, N_FULL = 2, 20
 TOPICS = ("war army soldier battle enemy", "tax budget deficit spending dollar")
 
 
@@ -47,7 +47,7 @@ def kill_at_random(n: int, corpus: Path, folder: Path, rng: np.random.Generator)
     """Kill runs that write a model and a table of counts; look at what is left."""
     model, counts = folder / "m.tercet", folder / "c.mtx"
     jobs = (
-        ("fit", corpus, "-k", 2, "-o", model, "--set", "refine=3", "-q"),
+        ("fit", corpus, "-k", 2, "-m", "single-topic", "-o", model, "-q"),
         ("convert", corpus, counts, "-q"),
     )
     lasted = []

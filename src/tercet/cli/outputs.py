@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 import numpy as np
@@ -86,13 +86,22 @@ def format_table(columns: Mapping[str, Sequence[Any]]) -> str:
     ['word,share', "'=a,0.5"]
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([guard_cell(name) for name in columns])
-    values = [list(column) for column in columns.values()]
-    writer.writerows(
-        [guard_cell(cell) for cell in row] for row in zip(*values, strict=True)
-    )
+    _write_csv(columns, text)
     return text.getvalue()
+
+
+def _write_csv(columns: Mapping[str, Sequence[Any]], stream: TextIO) -> None:
+    """Write row by row, so that a long table is not there twice."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([guard_cell(name) for name in columns])
+    writer.writerows(
+        [guard_cell(_plain_cell(cell)) for cell in row]
+        for row in zip(*columns.values(), strict=True)
+    )
+
+
+def _plain_cell(cell: Any) -> Any:
+    return cell.item() if isinstance(cell, np.generic) else cell
 
 
 def write_table(columns: Mapping[str, Sequence[Any]], target: Path | None) -> None:
@@ -123,7 +132,8 @@ def write_table(columns: Mapping[str, Sequence[Any]], target: Path | None) -> No
         )
     with replace_file(target) as part:
         if ending == ".csv":
-            part.write_text(format_table(columns), encoding="utf-8")
+            with part.open("w", encoding="utf-8", newline="") as stream:
+                _write_csv(columns, stream)
         elif ending == ".json":
             rows = [
                 dict(zip(columns, row, strict=True))

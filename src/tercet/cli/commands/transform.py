@@ -63,7 +63,7 @@ def command(
     write_table(table, output)
 
 
-def tabulate_rows(model: Any, rows: Any) -> dict[str, list[Any]]:
+def tabulate_rows(model: Any, rows: Any) -> dict[str, Any]:
     """Return what a model finds in each row, as columns of a table.
 
     Parameters
@@ -76,14 +76,11 @@ def tabulate_rows(model: Any, rows: Any) -> dict[str, list[Any]]:
     Returns
     -------
     dict
-        A column for each component, and the most likely one; for trees the leaf.
+        An array for each component, and the most likely one; for trees the leaf.
     """
     if hasattr(model, "hierarchy_"):
-        return {"leaf": [int(leaf) for leaf in model.predict(rows)]}
+        return {"leaf": np.asarray(model.predict(rows))}
     infer = model.predict_proba if hasattr(model, "predict_proba") else model.transform
     shares = np.asarray(infer(rows))
-    columns: dict[str, list[Any]] = {
-        f"component_{k}": [float(value) for value in column]
-        for k, column in enumerate(shares.T)
-    }
-    return {"largest": [int(k) for k in shares.argmax(axis=1)], **columns}
+    columns = {f"component_{k}": column for k, column in enumerate(shares.T)}
+    return {"largest": shares.argmax(axis=1), **columns}
