@@ -41,6 +41,15 @@ class Judgement:
         Dirichlet parameters that the score was made with.
     l1_error : float or None
         Error against the true topics, where these are known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.evaluation import Judgement
+    >>> from tercet.likelihood import HeldOutScore
+    >>> score = HeldOutScore(-3.0, 40.0, 0.1)
+    >>> Judgement("joint", 2, score, -1.5, 0.1, np.ones(2)).facts()["per_token"]
+    -3.0
     """
 
     name: str
@@ -76,6 +85,16 @@ class Comparison:
     ----------
     judgements : tuple of Judgement
         One for each candidate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.evaluation import Comparison, Judgement
+    >>> from tercet.likelihood import HeldOutScore
+    >>> score = HeldOutScore(-3.0, 40.0, 0.1)
+    >>> table = Comparison((Judgement("ours", 2, score, -1.5, 0.1, np.ones(2)),))
+    >>> table["ours"] is table.best
+    True
     """
 
     judgements: tuple[Judgement, ...]

@@ -50,6 +50,14 @@ class PairedBlock(Block):
         Row weights; None means one each.
     second : csr_array or ndarray of shape (n, d2)
         The same rows in the second view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.intake import PairedBlock
+    >>> block = PairedBlock(np.ones((2, 3)), second=np.ones((2, 5)))
+    >>> block.first_block.n_features, block.second_block.n_features
+    (3, 5)
     """
 
     second: Rows = field(kw_only=True)

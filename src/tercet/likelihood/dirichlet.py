@@ -74,6 +74,17 @@ class TopicRefinement:
         plus the logarithm of the smoothing prior.
     shares : ndarray of shape (k,)
         Expected share of the tokens that each topic emitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.intake import open_source
+    >>> from tercet.likelihood import refine_topics
+    >>> source = open_source(np.array([[8, 1], [1, 6]]))
+    >>> start = np.array([[0.7, 0.2], [0.3, 0.8]])
+    >>> refined = refine_topics(source, start, [0.5, 0.5], steps=3)
+    >>> refined.outcome.iterations, refined.history.shape
+    (3, (3,))
     """
 
     centers: FloatArray
@@ -187,7 +198,7 @@ def refine_topics(
     A step raises the evidence lower bound plus the logarithm of the smoothing
     prior. Without a number of steps, they end when one adds no more than a
     fiftieth of what all have added: on real texts, topics begin to fit the
-    noise soon after (docs/concepts/topic_likelihood.md has the figures).
+    noise soon after (docs/concepts/topics.md has the figures).
 
     Parameters
     ----------

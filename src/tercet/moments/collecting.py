@@ -200,6 +200,17 @@ def collect_against(
     -------
     Moments
         The sums.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.families import Poisson
+    >>> from tercet.intake import open_source
+    >>> from tercet.moments import collect_against
+    >>> source = open_source([[2, 1, 0], [0, 1, 4]])
+    >>> sums = collect_against(source, Poisson(), np.eye(3), orthonormal=True)
+    >>> sums.first[0]
+    array([2., 2., 4.])
     """
     work = SumsPass(
         np.ascontiguousarray(basis, dtype=np.float64),

@@ -90,6 +90,16 @@ class TallyPass:
         Number of columns d.
     plan : MomentPlan
         Weighting of the rows.
+
+    Examples
+    --------
+    >>> from tercet.flow import MomentPlan
+    >>> from tercet.intake import open_source
+    >>> from tercet.moments import TallyPass
+    >>> source = open_source([[2, 1], [0, 1]])
+    >>> tally = source.run(TallyPass(2, MomentPlan("length")))
+    >>> tally.first[0], tally.longest, tally.short
+    (array([2., 2.]), 3.0, array([0, 1, 1]))
     """
 
     n_features: int
@@ -130,6 +140,17 @@ class PairPass:
         C-ordered block of vectors.
     plan : MomentPlan
         Weighting of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.flow import MomentPlan
+    >>> from tercet.intake import open_source
+    >>> from tercet.moments import PairPass
+    >>> source = open_source([[2, 1], [0, 1]])
+    >>> source.run(PairPass(np.eye(2), MomentPlan("rows"))).pair
+    array([[4., 2.],
+           [2., 2.]])
     """
 
     basis: FloatArray
@@ -191,6 +212,17 @@ class SumsPass:
         Features whose slices are wanted.
     correction : float
         1 for slices of factorial moments, 0 for raw ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.flow import MomentPlan
+    >>> from tercet.intake import open_source
+    >>> from tercet.moments import SumsPass
+    >>> work = SumsPass(np.array([[1.0], [1.0]]), MomentPlan("rows"))
+    >>> state = open_source([[2, 1], [0, 1]]).run(work)
+    >>> state.pair.ravel(), state.third.ravel()
+    (array([6., 4.]), array([28.]))
     """
 
     basis: FloatArray
@@ -281,6 +313,17 @@ class DiagonalPass:
         Weighting of the rows.
     correction : float
         1 for factorial moments, 0 for raw ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.flow import MomentPlan
+    >>> from tercet.intake import open_source
+    >>> from tercet.moments import DiagonalPass
+    >>> work = DiagonalPass(np.array([[1.0], [1.0]]), MomentPlan("rows"))
+    >>> open_source([[2, 1], [0, 1]]).run(work).diagonals
+    array([[12.],
+           [ 6.]])
     """
 
     directions: FloatArray
