@@ -89,7 +89,8 @@ class TestSingleTopic:
         scores = [model.score(row[None]) for row in rows]
         assert scores[1] == pytest.approx(scores[0], abs=1e-9)
         assert model.transform(rows)[1] == pytest.approx(model.transform(rows)[0])
-        assert model.score(np.eye(7)[[6]]) == 0.0
+        with pytest.raises(DataError, match="None of the tokens"):
+            model.score(np.eye(7)[[6]])
 
 
 class TestMixed:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tercet.exceptions import DataError
 from tercet.families import SingleTopic
 from tercet.flow import Family, FloatArray, MomentPlan, Outcome, Parameters, Source
 from tercet.likelihood import Multinomial, infer_mixture, refine_mixture
@@ -141,7 +142,10 @@ class SingleTopicModel(TopicModel):
         unknown = self.feature_shares_ <= 0.0
         known = float(tokens[~unknown].sum())
         if known <= 0.0:
-            return 0.0
+            raise DataError(
+                "None of the tokens can be scored: the documents are empty, have weight "
+                "zero, or share no word with those of the fit."
+            )
         # Words that no topic knows have the floor under all of them.
         extra = float(tokens[unknown] @ np.log(centers[unknown, 0]))
         return float((sums.log_likelihood - extra) / known)
