@@ -47,6 +47,8 @@ __all__ = ["Bernoulli"]
 
 # Products with a Gram matrix in memory cost next to nothing.
 _GRAM_ITERATIONS = 100
+# A basis with columns to spare need not be found to the last digit.
+_GRAM_TOLERANCE = 1e-5
 _TINY = float(np.finfo(np.float64).tiny)
 _KINDS = Registry[str]("moments")
 for _name in ("completed", "factorial", "raw"):
@@ -167,6 +169,7 @@ class Bernoulli:
             n_components,
             _GRAM_ITERATIONS,
             most_steps=1,
+            tolerance=_GRAM_TOLERANCE,
         )
 
     def equations(self, moments: Moments) -> Equations:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -11,10 +12,19 @@ from scipy import sparse
 
 from tercet.exceptions import DataError
 from tercet.families import Bernoulli
-from tercet.flow import FAMILIES, Block, Family, FloatArray, Parameters, Source
+from tercet.flow import (
+    FAMILIES,
+    Block,
+    Equations,
+    Family,
+    FloatArray,
+    Parameters,
+    Source,
+)
 from tercet.intake import Requirement
 from tercet.likelihood import Bernoulli as BernoulliDensity
 from tercet.likelihood import Density
+from tercet.models.decomposing import Solution
 from tercet.models.estimators import check_number
 from tercet.models.mapped_rows import MappedSource, fill_gaps, threshold_block
 from tercet.models.mixture_base import MixtureModel
@@ -199,6 +209,12 @@ class BernoulliMixture(MixtureModel):
             "residual": solution.factors.residual,
             "missing_share": observed.missing_share,
         }
+
+    def _solve_equations(self, equations: Equations, family: Family) -> Solution:
+        # What another round of filling in would change, EM does better.
+        if getattr(self, "_em_follows", False) and isinstance(family, Bernoulli):
+            family = replace(family, rounds=0)
+        return super()._solve_equations(equations, family)
 
     def _find_splits(
         self, source: Source, n_rows: int, exposure: FloatArray | None

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from tercet.decomposition import DECOMPOSITIONS
 from tercet.exceptions import DataError, ParameterError, RankError
 from tercet.flow import (
+    Equations,
+    Family,
     FloatArray,
     MomentPlan,
     Moments,
@@ -23,6 +25,7 @@ from tercet.likelihood import (
     Density,
     refine_mixture,
 )
+from tercet.models.decomposing import Solution, solve_equations
 from tercet.models.diagnosing import diagnose_solution
 from tercet.models.estimators import check_number
 from tercet.models.mixture_inference import FittedMixture
@@ -32,6 +35,9 @@ from tercet.moments import TallyPass, collect
 from tercet.recovery import order_by_weight
 
 __all__ = ["MixtureModel"]
+
+# Largest turn of a sweep at which a start for EM is good enough.
+_START_TOLERANCE = 1e-3
 
 # Numbers that slices of all features may take up; beyond, they are formed from
 # the whitened third moment, as they are for other decompositions.
@@ -120,6 +126,18 @@ class MixtureModel(FittedMixture):
             self._announce(short)
         return self
 
+    def _solve_equations(self, equations: Equations, family: Family) -> Solution:
+        """Go from moments to parameters, to a few digits if EM comes next."""
+        loose = getattr(self, "_em_follows", False) and self.decomposition == "sidiwo"
+        return solve_equations(
+            equations,
+            family,
+            self.n_components,
+            self.decomposition,
+            rng=self._rng(),
+            **({"tolerance": _START_TOLERANCE} if loose else {}),
+        )
+
     def _start(
         self, source: Source, steps: int | None, exposure: FloatArray | None
     ) -> Outcome | None:
@@ -127,6 +145,7 @@ class MixtureModel(FittedMixture):
         if steps != 0 and self.n_components > source.n_features:
             self._start_by_splits(source, exposure)
             return None
+        self._em_follows = steps != 0
         try:
             self._learn_rows(source, exposure)
         except RankError as error:
@@ -140,6 +159,8 @@ class MixtureModel(FittedMixture):
                 "has little support in the moments."
             )
             return Outcome(Status.FELL_BACK, 0, 0.0, message)
+        finally:
+            del self._em_follows
         return None
 
     def _learn_rows(self, source: Source, exposure: FloatArray | None) -> None:
