@@ -212,6 +212,14 @@ def test_bic_finds_the_number_of_components(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_select_components_takes_mixtures(kind: str) -> None:
+    setting = Setting(kind)
+    found = tercet.select_components(setting.rows, range(1, 6), setting.cls())
+    assert found.choose("bic") == 3
+    assert found.choose("held_out") in (3, 4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_drawn_rows_look_like_the_mixture(kind: str) -> None:
     setting = Setting(kind)
     model = setting.model().fit(setting.rows)
