@@ -274,6 +274,21 @@ def test_em_after_each_split_raises_the_likelihood(rng):
     assert adjusted_rand_score(refined.labels_, thesis.labels_) > 0.7
 
 
+def test_em_that_does_not_converge_is_told(rng, monkeypatch):
+    from tercet.hierarchy import splitting
+
+    def refine_briefly(*arguments, **settings):
+        return refine_mixture(*arguments, **settings, max_steps=2)
+
+    refine_mixture = splitting.refine_mixture
+    monkeypatch.setattr(splitting, "refine_mixture", refine_briefly)
+    rows, _ = draw_records(rng, 300)
+    with pytest.warns(ConvergenceWarning, match="after 2 of 2 splits"):
+        tercet.BisectingMoments(3, refine="auto").fit(rows)
+    # Steps that were asked for are no budget.
+    assert tercet.BisectingMoments(3, refine=2).fit(rows).outcome_.converged
+
+
 class TestEdges:
     def test_duplicate_rows_make_as_many_leaves_as_there_are_kinds(self):
         rows = np.repeat(np.eye(4)[:3], [5, 4, 3], axis=0)

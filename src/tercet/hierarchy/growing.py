@@ -319,6 +319,14 @@ def _conclude(growth: _Growth) -> Outcome:
     n_leaves = len(growth.splits) + 1
     wanted = growth.limits.n_leaves
     if wanted is None or n_leaves == wanted:
+        short = sum(not outcome.converged for outcome in _list_refinements(growth))
+        if short:
+            message = (
+                f"EM ended on its budget, before convergence, after {short} of "
+                f"{len(growth.splits)} splits; give `refine` a number of steps, or "
+                "another `rule`."
+            )
+            return Outcome(Status.EXHAUSTED, len(growth.splits), float(short), message)
         message = f"Grew {n_leaves} leaves by {len(growth.splits)} splits."
         return Outcome(Status.EXACT, len(growth.splits), 0.0, message)
     told: dict[str, int] = {}
@@ -336,3 +344,8 @@ def _conclude(growth: _Growth) -> Outcome:
     return Outcome(
         Status.EXHAUSTED, len(growth.splits), float(wanted - n_leaves), message
     )
+
+
+def _list_refinements(growth: _Growth) -> list[Outcome]:
+    splits = [growth.nodes[v].split for v in growth.splits]
+    return [s.outcome for s in splits if s is not None and s.outcome is not None]

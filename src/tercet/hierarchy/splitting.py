@@ -92,7 +92,7 @@ class Split:
         Mean over rows of how much clearer one side is than the other: one if
         every row is sure of its side, zero if none is.
     outcome : Outcome or None
-        How EM ended, if there was any.
+        How EM ended, if it was to go on until convergence.
     """
 
     second: NDArray[np.bool_]
@@ -398,7 +398,7 @@ def _refine(
         found.centers,
         found.weights,
         found.variances,
-        found.outcome,
+        found.outcome if refinement.steps is None else None,
     )
 
 
