@@ -164,6 +164,10 @@ def test_weights_repeat_rows(kind: str, rng: np.random.Generator) -> None:
     first = setting.model(tolerance=1e-9).fit(rows, sample_weight=times)
     second = setting.model(tolerance=1e-9).fit(repeated)
     np.testing.assert_allclose(first.components_, second.components_, atol=1e-4)
+    blocks = [(rows[:200], times[:200]), (rows[200:], times[200:])]
+    assert first.score(lambda: iter(blocks)) == pytest.approx(first.score(repeated))
+    third = setting.model(tolerance=1e-9).fit(lambda: iter(blocks))
+    np.testing.assert_allclose(third.components_, second.components_, atol=1e-4)
     weights = np.ones(500)
     assert first.score(rows, sample_weight=weights) == pytest.approx(first.score(rows))
     assert first.score(rows, sample_weight=times) == pytest.approx(

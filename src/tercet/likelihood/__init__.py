@@ -17,6 +17,7 @@ from tercet.likelihood.mixtures import (
     infer_mixture,
     refine_mixture,
     score_mixture,
+    sum_mixture,
 )
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "refine_topics",
     "score_mixture",
     "score_topics",
+    "sum_mixture",
 ]

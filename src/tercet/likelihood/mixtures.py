@@ -31,6 +31,7 @@ __all__ = [
     "infer_mixture",
     "refine_mixture",
     "score_mixture",
+    "sum_mixture",
 ]
 
 # A rise of the log-likelihood by less than this share of it is rounding.
@@ -313,6 +314,54 @@ def score_mixture(
     highest = scores.max(axis=1)
     scores -= highest[:, None]
     return np.asarray(highest + np.log(np.exp(scores, out=scores).sum(axis=1)))
+
+
+def sum_mixture(
+    rows: Rows,
+    density: Density,
+    centers: FloatArray,
+    weights: FloatArray,
+    *,
+    variances: FloatArray | None = None,
+) -> tuple[float, float]:
+    """Return the log-likelihood of all rows, weighted, and the weight of them.
+
+    Parameters
+    ----------
+    rows : Source, Block or RowSubset
+        Rows of data, with weights of their own.
+    density : Density
+        Of the components.
+    centers : ndarray of shape (d, k)
+        Centers.
+    weights : ndarray of shape (k,)
+        Weights of the components.
+    variances : ndarray of shape (k,) or None
+        Variances of Gaussian components.
+
+    Returns
+    -------
+    total : float
+        Weighted sum of the log-likelihoods.
+    mass : float
+        Sum of the row weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.flow import Block
+    >>> from tercet.likelihood import Bernoulli, sum_mixture
+    >>> rows = Block(np.array([[1.0], [0.0]]), weights=np.array([3.0, 1.0]))
+    >>> total, mass = sum_mixture(rows, Bernoulli(), np.array([[0.5]]), np.ones(1))
+    >>> round(float(np.exp(total / mass)), 6)
+    0.5
+    """
+    values = _Values(density.admit(centers), weights, variances)
+    sums = _expect(rows, density, values, with_base=True)
+    mass = float(sums.mass.sum())
+    if mass <= 0.0:
+        raise DataError("All rows have weight zero; there is nothing to score.")
+    return sums.log_likelihood + sums.base, mass
 
 
 def _run(rows: Rows, work: Any) -> Any:

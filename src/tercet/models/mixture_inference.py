@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tercet.exceptions import DataError
 from tercet.flow import FloatArray, Parameters
-from tercet.intake import make_generator, validate_weights
-from tercet.likelihood import Density, infer_mixture, score_mixture
+from tercet.intake import make_generator
+from tercet.likelihood import Density, infer_mixture, score_mixture, sum_mixture
 from tercet.models.estimators import MomentEstimator, check_number
 
 __all__ = ["FittedMixture"]
@@ -210,14 +209,9 @@ class FittedMixture(DensityMixin, MomentEstimator):
             variances=variances,
         )
 
-    def _score_rows(
-        self,
-        X: Any,
-        sample_weight: ArrayLike | None = None,
-        exposure: FloatArray | None = None,
-    ) -> FloatArray:
+    def _score_rows(self, X: Any, exposure: FloatArray | None = None) -> FloatArray:
         check_is_fitted(self, "components_")
-        source = self._open_rows(X, sample_weight, reset=False)
+        source = self._open_rows(X, reset=False)
         centers, weights, variances = self._values()
         return score_mixture(
             source, self._density(exposure), centers, weights, variances=variances
@@ -230,10 +224,9 @@ class FittedMixture(DensityMixin, MomentEstimator):
         exposure: FloatArray | None = None,
     ) -> tuple[float, float]:
         """Return the log-likelihood of all rows, and their weight."""
-        scores = self._score_rows(X, sample_weight, exposure)
-        if sample_weight is None:
-            return float(scores.sum()), float(scores.size)
-        weights = validate_weights(sample_weight, scores.size)
-        if weights.sum() <= 0.0:
-            raise DataError("All rows have weight zero; there is nothing to score.")
-        return float(weights @ scores), float(weights.sum())
+        check_is_fitted(self, "components_")
+        source = self._open_rows(X, sample_weight, reset=False)
+        centers, weights, variances = self._values()
+        return sum_mixture(
+            source, self._density(exposure), centers, weights, variances=variances
+        )
