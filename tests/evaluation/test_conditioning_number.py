@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from references.terracini import condition_number, cube_sum
-from tercet.evaluation import measure_condition_number
+from tercet.evaluation import (
+    measure_backward_error,
+    measure_condition_number,
+    measure_forward_error,
+)
 from tercet.exceptions import ParameterError
+from tercet.flow import Parameters
 
 
 @pytest.mark.parametrize(
@@ -48,19 +55,62 @@ def test_undetermined_components_are_infinite():
 
 
 def test_forward_error_is_bounded_by_backward_error(rng):
-    # Formula 3.31 of thesis 003, for small changes of the components.
+    """Formula 3.31 of thesis 003, for small changes of the components."""
     rows = rng.random((4, 6))
     number = measure_condition_number(rows)
     for _ in range(200):
         moved = rows + 1e-6 * rng.normal(size=rows.shape)
-        forward = np.sqrt(
-            sum(
-                np.sum((cube_sum([a]) - cube_sum([b])) ** 2)
-                for a, b in zip(rows, moved, strict=True)
-            )
-        )
-        backward = np.linalg.norm(cube_sum(rows) - cube_sum(moved))
+        forward = measure_forward_error(rows, moved)
+        backward = measure_backward_error(rows, moved)
         assert forward <= number * backward * (1 + 1e-4)
+
+
+@pytest.mark.parametrize(("k", "other", "d"), [(2, 2, 3), (3, 1, 8), (4, 4, 40)])
+def test_errors_equal_full_tensors(k, other, d, rng):
+    first, second = rng.normal(size=(k, d)), rng.normal(size=(other, d))
+    u, v = rng.random(k), rng.random(other)
+    terms = [w * cube_sum([row]) for w, row in zip(u, first, strict=True)]
+    guesses = [w * cube_sum([row]) for w, row in zip(v, second, strict=True)]
+    backward = np.linalg.norm(sum(terms) - sum(guesses))
+    weights = {"true_weights": u, "weights": v}
+    found = measure_backward_error(first, second, **weights)
+    assert found == pytest.approx(backward)
+    share = measure_backward_error(first, second, relative=True, **weights)
+    assert share == pytest.approx(backward / np.linalg.norm(sum(terms)))
+    if k == other:
+        least = min(
+            sum(
+                np.sum((t - guesses[p]) ** 2) for t, p in zip(terms, order, strict=True)
+            )
+            for order in permutations(range(k))
+        )
+        forward = measure_forward_error(first, second, **weights)
+        assert forward == pytest.approx(np.sqrt(least))
+
+
+def test_weights_come_from_parameters_and_small_errors_keep_their_digits(rng):
+    centers, weights = rng.random((9, 3)), np.array([0.5, 0.3, 0.2])
+    truth = Parameters(centers, weights)
+    turned = Parameters(centers[:, [2, 0, 1]], weights[[2, 0, 1]])
+    assert measure_backward_error(truth, turned) < 1e-15
+    assert measure_forward_error(truth, turned) < 1e-13
+    moved = Parameters(centers, weights + np.array([1e-9, 0.0, 0.0]))
+    wanted = 1e-9 * (centers[:, 0] @ centers[:, 0]) ** 1.5
+    assert measure_backward_error(truth, moved) == pytest.approx(wanted, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"estimate": np.eye(4)}, "features"),
+        ({"weights": [1.0]}, "weights"),
+        ({"truth": np.zeros((3, 3)), "relative": True}, "truth"),
+    ],
+)
+def test_wrong_arguments_of_errors_are_named(options, named):
+    given = {"truth": np.eye(3), "estimate": np.eye(3)} | options
+    with pytest.raises(ParameterError, match=named):
+        measure_backward_error(**given)
 
 
 def test_many_components_over_many_features(rng):

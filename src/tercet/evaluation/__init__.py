@@ -7,7 +7,11 @@ Measures that compare parameters take components as rows (k x d), as
 
 from tercet.evaluation.coherence import measure_coherence
 from tercet.evaluation.comparing import Comparison, Judgement, compare
-from tercet.evaluation.conditioning import measure_condition_number
+from tercet.evaluation.conditioning import (
+    measure_backward_error,
+    measure_condition_number,
+    measure_forward_error,
+)
 from tercet.evaluation.errors import (
     WorstComponent,
     find_worst_component,
@@ -44,9 +48,11 @@ __all__ = [
     "is_uniquely_decomposable",
     "match_components",
     "measure_amari_distance",
+    "measure_backward_error",
     "measure_coherence",
     "measure_component_errors",
     "measure_condition_number",
+    "measure_forward_error",
     "measure_frobenius_error",
     "measure_l1_error",
     "measure_relative_error",

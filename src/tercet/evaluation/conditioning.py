@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from tercet.evaluation.matching import Components, read_components
+from tercet.evaluation.matching import Components, match_components, read_components
 from tercet.exceptions import ParameterError
-from tercet.flow import FloatArray
+from tercet.flow import FloatArray, Parameters
 
-__all__ = ["measure_condition_number"]
+__all__ = [
+    "measure_backward_error",
+    "measure_condition_number",
+    "measure_forward_error",
+]
 
 # Up to this many unknowns k^2 the Gram matrix is formed.
 _DENSE_LIMIT = 400
@@ -68,6 +73,135 @@ def measure_condition_number(components: Components) -> float:
         least = min(least, float(linalg.eigvalsh(squares, subset_by_index=[0, 0])[0]))
     # Rounding leaves a zero eigenvalue at some 1e-16 of the largest.
     return float("inf") if least <= 1e-14 * k else float(1.0 / np.sqrt(least))
+
+
+def measure_backward_error(
+    truth: Components,
+    estimate: Components,
+    *,
+    true_weights: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    relative: bool = False,
+) -> float:
+    """Return how far the third moments of two models are apart.
+
+    It is `|sum_j w_j mu_j^(x)3 - sum_j w'_j mu'_j^(x)3|_F`, the backward error of
+    thesis 003, formula 3.30; no tensor over the features is formed.
+
+    Parameters
+    ----------
+    truth, estimate : array-like of shape (k, d) or Parameters
+        Components as rows; their numbers may differ.
+    true_weights, weights : array-like of shape (k,) or None
+        Weights; None takes those of `Parameters`, else ones.
+    relative : bool
+        Whether to divide by the norm of the first.
+
+    Returns
+    -------
+    float
+        Norm of the difference.
+
+    Examples
+    --------
+    >>> from tercet.evaluation import measure_backward_error
+    >>> measure_backward_error([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]])
+    0.0
+    >>> measure_backward_error([[2.0, 0.0]], [[1.0, 0.0]], relative=True)
+    0.875
+    """
+    first = _scale_terms("truth", truth, "true_weights", true_weights)
+    second = _scale_terms("estimate", estimate, "weights", weights)
+    _check_features(first, second)
+    stacked = np.vstack([first, second])
+    if stacked.shape[1] > stacked.shape[0]:
+        # As many coordinates as there are components keep all inner products.
+        stacked = linalg.qr(stacked.T, mode="economic")[1].T
+    signs = np.repeat([1.0, -1.0], [first.shape[0], second.shape[0]])
+    total = 0.0
+    for column in stacked.T:
+        # One slice of the difference at a time.
+        part = stacked.T @ ((signs * column)[:, None] * stacked)
+        total += float((part**2).sum())
+    error = float(np.sqrt(total))
+    if not relative:
+        return error
+    norm = float(np.sqrt(((first @ first.T) ** 3).sum()))
+    if norm == 0.0:
+        raise ParameterError("truth is zero; relative errors need another truth.")
+    return error / norm
+
+
+def measure_forward_error(
+    truth: Components,
+    estimate: Components,
+    *,
+    true_weights: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return how far the rank-one terms of two third moments are apart.
+
+    It is `min_perm (sum_j |w_j mu_j^(x)3 - w'_j mu'_j^(x)3|_F^2)^(1/2)`, the forward
+    error of thesis 003, formula 3.31. To first order it is at most the
+    condition number times the backward error.
+
+    Parameters
+    ----------
+    truth, estimate : array-like of shape (k, d) or Parameters
+        Components as rows.
+    true_weights, weights : array-like of shape (k,) or None
+        Weights; None takes those of `Parameters`, else ones.
+
+    Returns
+    -------
+    float
+        Norm over the terms, after the best permutation.
+
+    Examples
+    --------
+    >>> from tercet.evaluation import measure_forward_error
+    >>> measure_forward_error([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [2.0, 0.0]])
+    7.0
+    """
+    first = _scale_terms("truth", truth, "true_weights", true_weights)
+    second = _scale_terms("estimate", estimate, "weights", weights)
+    if first.shape != second.shape:
+        raise ParameterError(
+            f"estimate has shape {second.shape} but truth {first.shape}; forward errors "
+            "compare equally many components over the same features."
+        )
+    order = match_components(first, second, "cubes").order
+    pairs = zip(first, second[order], strict=True)
+    return float(np.sqrt(sum(measure_backward_error(*_rows(p)) ** 2 for p in pairs)))
+
+
+def _rows(pair: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+    return pair[0][None], pair[1][None]
+
+
+def _scale_terms(
+    name: str, components: Components, weights_name: str, weights: ArrayLike | None
+) -> FloatArray:
+    """Return rows whose cubes are the weighted cubes of the components."""
+    rows = read_components(name, components)
+    if weights is None:
+        if not isinstance(components, Parameters):
+            return rows
+        weights = components.weights
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != rows.shape[:1] or not np.isfinite(values).all():
+        raise ParameterError(
+            f"{weights_name}={values} must hold {rows.shape[0]} finite numbers."
+        )
+    return np.asarray(rows * np.cbrt(values)[:, None])
+
+
+def _check_features(first: FloatArray, second: FloatArray) -> None:
+    if first.shape[1] != second.shape[1]:
+        raise ParameterError(
+            f"estimate has components over {second.shape[1]} features, truth over "
+            f"{first.shape[1]}; bring both to the same features."
+        )
 
 
 def _least_inside(unit: FloatArray) -> float:

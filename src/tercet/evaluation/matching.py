@@ -122,9 +122,10 @@ def match_components(
         Components of the first model.
     estimate : array-like of shape (k2, d) or Parameters
         Components of the second model, perhaps more or fewer.
-    cost : {"l1", "squared", "angle"}
-        Sum of absolute differences, sum of squares, or one minus the absolute
-        cosine, which minds neither scale nor sign.
+    cost : {"l1", "squared", "angle", "cubes"}
+        Sum of absolute differences, sum of squares, one minus the absolute
+        cosine, which minds neither scale nor sign, or the squared distance of
+        the cubes `mu^(x)3`.
 
     Returns
     -------
@@ -197,6 +198,13 @@ def _cost_angle(truth: FloatArray, estimate: FloatArray) -> FloatArray:
     return np.asarray(1.0 - np.minimum(cosine, 1.0))
 
 
+def _cost_cubes(truth: FloatArray, estimate: FloatArray) -> FloatArray:
+    """Squared distance of the third powers of every pair."""
+    own = np.add.outer((truth**2).sum(axis=1) ** 3, (estimate**2).sum(axis=1) ** 3)
+    return np.asarray(np.maximum(own - 2.0 * (truth @ estimate.T) ** 3, 0.0))
+
+
 COSTS.add("l1", _cost_l1)
 COSTS.add("squared", _cost_squared)
 COSTS.add("angle", _cost_angle)
+COSTS.add("cubes", _cost_cubes)
