@@ -145,17 +145,15 @@ def split_fit(path: Path) -> None:
 def write_large(path: Path, n_bytes: int) -> int:
     """Write JSON lines until there are enough bytes; return their number."""
     rng = np.random.default_rng(0)
+    # Drawing is slower than reading, so 64,000 texts come again under new names.
+    drawn = [json.dumps(text) for _ in range(16) for text in draw_texts(4000, 250, rng)]
     written = n_documents = 0
     with path.open("w", encoding="utf-8") as stream:
         while written < n_bytes:
-            texts = draw_texts(4000, 250, rng)
-            lines = [
-                json.dumps({"id": f"d{n_documents + k}", "text": text}) + "\n"
-                for k, text in enumerate(texts)
-            ]
-            stream.writelines(lines)
-            written += sum(map(len, lines))
-            n_documents += len(lines)
+            for text in drawn:
+                line = f'{{"id": "document-{n_documents}", "text": {text}}}\n'
+                written += stream.write(line)
+                n_documents += 1
     return n_documents
 
 
