@@ -219,6 +219,7 @@ def run(size: str, peers: list[str], seed: int, repeats: int) -> list[dict[str, 
         quality = judge(spent[0], test, X, truth)
         rows.append(_tell(name, [spent], before + after, quality))
         before = after
+        keep(size, rows)
         print(_format(rows[-1]), flush=True)
     return rows
 
@@ -303,10 +304,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if not arguments.report:
         peers = [name for name in arguments.peers.split(",") if name in PEERS]
-        keep(
-            arguments.size,
-            run(arguments.size, peers, arguments.seed, arguments.repeats),
-        )
+        rows = run(arguments.size, peers, arguments.seed, arguments.repeats)
+        keep(arguments.size, rows)
     report()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -127,6 +129,22 @@ def test_threads_and_blocks_change_rounding_only(sample, rng):
     np.testing.assert_allclose(two.centers, one.centers, rtol=1e-9, atol=1e-14)
     again = refine_topics(open_source(sample.rows), start, np.full(4, 0.2), steps=4)
     np.testing.assert_array_equal(again.centers, one.centers)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_memory_is_a_table_a_thread_and_one_count_a_document(n_jobs):
+    sample = make_lda(4000, n_features=60_000, n_components=10, mean_length=20)
+    start, k, d = sample.parameters.centers, 10, 60_000
+    source = open_source(sample.rows.astype(float), n_jobs=n_jobs)
+    refine_topics(source, start, np.full(k, 0.1), steps=1)  # compiles
+    tracemalloc.start()
+    refine_topics(source, start, np.full(k, 0.1), steps=3)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The topics, a table of sums for each thread, the documents' counts; blocks,
+    # their counts on the way, and rows of logarithms in the rest.
+    tables = (1 + n_jobs) * d * k + 4000 * k
+    assert peak < 8 * tables + (2 << 20)
 
 
 def test_smoothing_spreads_like_the_corpus():

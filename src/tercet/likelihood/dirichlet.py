@@ -53,6 +53,7 @@ SMOOTHING = 0.05
 """Pseudo-tokens for each word and topic."""
 
 _LEAST_SHARE = 1e-2
+_WORDS = 1024
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -127,7 +128,8 @@ class VariationalPass:
     concentration : ndarray of shape (k,)
         Dirichlet parameters.
     known : RowValues
-        Topic counts to start from; other documents start with equal shares.
+        Topic counts to start from, which are taken out as they are used, so that
+        only one copy is held; other documents start with equal shares.
     rounds : int
         Rounds for documents whose counts are known.
     first_rounds : int
@@ -148,13 +150,13 @@ class VariationalPass:
     def update(self, state: VariationalState, block: Block) -> VariationalState:
         """Take one block of documents through the rounds."""
         rows = make_sparse(block)
-        known = self.known.find(block.start, block.n_rows)
+        known = self.known.take(block.start, block.n_rows)
         if known is None:
             k = self.concentration.size
             lengths = np.asarray(rows.sum(axis=1)).ravel()
             counts = np.repeat(lengths[:, None] / k, k, axis=1)
         else:
-            counts = np.array(known, dtype=np.float64)
+            counts = np.asarray(known, dtype=np.float64)
         step_variational_rows(
             rows.data,
             rows.indices,
@@ -370,14 +372,23 @@ def _renew_topics(
     prior = (pseudo_tokens / total) * expected.sum(axis=1)
     height = 0.0
     if pseudo_tokens > 0.0:
-        logs = np.log(np.maximum(topics, _TINY)).sum(axis=1)
-        height = float(prior @ logs) / total
+        height = _sum_logs(topics, prior) / total
     expected += prior[:, None]
     smoothed = mass + pseudo_tokens
     silent = smoothed < _TINY
     expected /= np.where(silent, 1.0, smoothed)
     expected[:, silent] = topics[:, silent]
     return expected, mass / total, height
+
+
+def _sum_logs(topics: FloatArray, prior: FloatArray) -> float:
+    """Return `sum_wj prior_w log topics_wj`, some words at a time."""
+    total = 0.0
+    for first in range(0, topics.shape[0], _WORDS):
+        part = slice(first, first + _WORDS)
+        logs = np.log(np.maximum(topics[part], _TINY)).sum(axis=1)
+        total += float(prior[part] @ logs)
+    return total
 
 
 def _renew_concentration(

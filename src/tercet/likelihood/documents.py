@@ -50,6 +50,13 @@ class RowValues:
         piece = self.pieces.get(start)
         return piece if piece is not None and piece.shape[0] == n_rows else None
 
+    def take(self, start: int, n_rows: int) -> NDArray[np.floating[Any]] | None:
+        """Return what `find` finds, and keep it no longer."""
+        found = self.find(start, n_rows)
+        if found is not None:
+            del self.pieces[start]
+        return found
+
     def absorb(self, other: RowValues) -> None:
         """Take over the pieces of another."""
         self.pieces.update(other.pieces)
