@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import tercet
 from tercet.cli import main
 from tercet.cli.application import COMMANDS, EXIT_CODES
 from tercet.exceptions import TercetError
@@ -243,8 +244,18 @@ def test_two_files_are_two_views(corpus: Path, run: Run, tmp_path: Path) -> None
     both = [{"en": row["text"], "xx": row["text"].replace("e", "ë")} for row in lines]
     path.write_text("\n".join(map(json.dumps, both)))
     words = ("fit", path, path, "--text", "en", "--second-text", "xx", "-k", 2)
-    facts = json.loads(run(*words, "-o", tmp_path / "v.tercet", "--json"))
+    saved = tmp_path / "v.tercet"
+    facts = json.loads(run(*words, "-o", saved, "--json"))
     assert facts["model"] == "DiscreteCCA"
+    one = run("transform", saved, path, "--text", "en").splitlines()
+    two = run("transform", saved, path, path, "--text", "en", "--second-text", "xx")
+    assert len(one) == len(two.splitlines()) == 241
+    assert one != two.splitlines()
+    model = tercet.load(saved)
+    texts = [[row[name] for row in both] for name in ("en", "xx")]
+    readers = [tercet.read(texts[k], like=model.view(k)) for k in (0, 1)]
+    np.testing.assert_array_equal(model.transform(*texts), model.transform(*readers))
+    assert readers[1].to_sparse().sum() > 0
 
 
 @pytest.mark.parametrize("kind", ["lda", "single-topic", "bernoulli", "gaussian"])

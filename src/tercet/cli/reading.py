@@ -11,7 +11,14 @@ from tercet.cli.progress import Watch
 from tercet.exceptions import FileFormatError, ParameterError
 from tercet.intake import CorpusReader, TextPipeline, read
 
-__all__ = ["is_model_file", "note", "open_corpus", "open_model", "report_reading"]
+__all__ = [
+    "is_model_file",
+    "note",
+    "open_corpus",
+    "open_model",
+    "open_views",
+    "report_reading",
+]
 
 _MIN_DF = 2
 
@@ -72,6 +79,55 @@ def open_corpus(
     bars.load(reader)
     report_reading(reader, quiet=quiet)
     return reader
+
+
+def open_views(
+    model: Any,
+    source: Path,
+    second: Path | None,
+    bars: Watch,
+    reading: dict[str, Any],
+    second_text: str | None = None,
+    *,
+    quiet: bool = False,
+) -> list[CorpusReader]:
+    """Read what a model takes: one file, or one or two views.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; its words are counted.
+    source : Path
+        The rows, or the first view.
+    second : Path or None
+        The second view.
+    bars : Watch
+        Shows how far reading is.
+    reading : dict
+        Arguments of `tercet.read`.
+    second_text : str or None
+        Column of texts of the second view.
+    quiet : bool
+        Whether to keep silent.
+
+    Returns
+    -------
+    list of CorpusReader
+        One or two.
+    """
+    views = hasattr(model, "view")
+    if second is not None and not views:
+        raise ParameterError(
+            f"{type(model).__name__} takes one file, but a second one was given."
+        )
+    first = model.view(0) if views else model
+    readers = [open_corpus(source, bars, reading, like=first, quiet=quiet)]
+    if second is not None:
+        other = reading | {"text": second_text or reading["text"]}
+        readers.append(
+            open_corpus(second, bars, other, like=model.view(1), quiet=quiet)
+        )
+    return readers
 
 
 def _refuse_model(path: Path) -> None:

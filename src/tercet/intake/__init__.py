@@ -4,7 +4,7 @@
 behind this room knows whether the rows were an array, a data frame or a stream.
 """
 
-from tercet.intake.corpus import CorpusReader, read
+from tercet.intake.corpus import CorpusReader, KnownColumns, read
 from tercet.intake.execution import count_threads
 from tercet.intake.formats.layouts import FORMATS
 from tercet.intake.frames import read_names
@@ -21,6 +21,7 @@ __all__ = [
     "FORMATS",
     "LANGUAGES",
     "CorpusReader",
+    "KnownColumns",
     "PairedBlock",
     "PairedSource",
     "Requirement",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from tercet.intake.formats.problems import Problems
 from tercet.intake.formats.records import RecordFile
 from tercet.intake.texts.pipelines import TextPipeline
 
-__all__ = ["CorpusReader", "read"]
+__all__ = ["CorpusReader", "KnownColumns", "read"]
 
 _DENSE_SHARE = 0.3
 
@@ -411,6 +412,33 @@ class CorpusReader:
         return self._loaded
 
 
+@dataclass(frozen=True)
+class KnownColumns:
+    """What `tercet.read(like=...)` needs to know of a model, or of one of its views.
+
+    Parameters
+    ----------
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : sequence of str or None
+        Their names.
+    text_pipeline_ : mapping or None
+        How texts were cut.
+
+    Examples
+    --------
+    >>> import tercet
+    >>> from tercet.intake import KnownColumns
+    >>> known = KnownColumns(2, ["peace", "war"], tercet.TextPipeline().settings())
+    >>> tercet.read(["war and war"], like=known).to_sparse().toarray()
+    array([[0., 2.]])
+    """
+
+    n_features_in_: int
+    feature_names_in_: Sequence[str] | None = None
+    text_pipeline_: Mapping[str, Any] | None = None
+
+
 def _check_texts(texts: Any) -> list[str]:
     """Refuse what is neither a path nor texts."""
     if isinstance(texts, bytes) or not hasattr(texts, "__iter__"):
@@ -433,7 +461,8 @@ def _check_texts(texts: Any) -> list[str]:
 def _read_pipeline(model: Any) -> TextPipeline:
     """Return how the texts were cut that a model was fitted to."""
     settings = getattr(model, "text_pipeline_", None)
-    if settings is None or not hasattr(model, "feature_names_in_"):
+    names = getattr(model, "feature_names_in_", None)
+    if settings is None or names is None:
         raise ParameterError(
             f"like={type(model).__name__} was fitted to counts, not to texts, so it does "
             "not know how words are cut; count them as at its fit."

@@ -18,7 +18,12 @@ from tercet.exceptions import (
     RankError,
 )
 from tercet.flow import FloatArray
-from tercet.intake import PairedSource, count_threads, open_pair
+from tercet.intake import (
+    KnownColumns,
+    PairedSource,
+    count_threads,
+    open_pair,
+)
 from tercet.models.estimators import TercetEstimator, check_number
 from tercet.models.view_facts import describe_views
 from tercet.models.view_readout import (
@@ -33,6 +38,7 @@ from tercet.models.view_solving import (
     find_points,
     solve_views,
 )
+from tercet.models.view_texts import recall_columns, take_texts
 from tercet.moments import TwoViewMoments, collect_tilts, collect_views
 from tercet.moments.view_collecting import VIEW_KINDS
 from tercet.recovery.simplex import CLEANERS
@@ -40,7 +46,8 @@ from tercet.recovery.simplex import CLEANERS
 __all__ = ["AlignedViews"]
 
 _TARGETS = ("cumulants", "covariances")
-_VISIBLE = 3.0
+# Gaussian sources stay below this, less strictly the fewer there are.
+_VISIBLE = 1.5
 
 
 class AlignedViews(TercetEstimator):
@@ -61,6 +68,7 @@ class AlignedViews(TercetEstimator):
         *TercetEstimator.fitted_state,
         "second_features_in_",
         "second_names_in_",
+        "second_text_pipeline_",
         "components_",
         "strengths_",
         "weights_",
@@ -71,7 +79,7 @@ class AlignedViews(TercetEstimator):
 
     n_components: int
     targets: str
-    delta: float | str
+    delta: float
     decomposition: str
     strategy: str
     random_state: Any
@@ -293,8 +301,7 @@ class AlignedViews(TercetEstimator):
                     f"{name}={value!r} is not known; choose one of "
                     f"{', '.join(map(repr, choices))}."
                 )
-        if self.delta != "spread":
-            check_number("delta", self.delta, above=0.0)
+        check_number("delta", self.delta, above=0.0)
         CLEANERS[getattr(self, "negative", "simplex")]
         count_threads(self.n_jobs)
 
@@ -325,6 +332,8 @@ class AlignedViews(TercetEstimator):
                 "tercet.intake.open_pair."
             )
         else:
+            X1 = take_texts(self, X1, 0, reset=reset)
+            X2 = take_texts(self, X2, 1, reset=reset)
             source = open_pair(
                 X1,
                 X2,
@@ -334,6 +343,22 @@ class AlignedViews(TercetEstimator):
             )
         self._match_views(source, reset=reset)
         return source
+
+    def view(self, side: int) -> KnownColumns:
+        """Return what is known of the columns of a view, for `tercet.read(like=...)`.
+
+        Parameters
+        ----------
+        side : {0, 1}
+            The first or the second view.
+
+        Returns
+        -------
+        KnownColumns
+            Number and names of its columns, and how its texts were cut.
+        """
+        check_is_fitted(self)
+        return recall_columns(self, side)
 
     def _match_views(
         self, views: PairedSource | TwoViewMoments, *, reset: bool
@@ -378,6 +403,7 @@ class AlignedViews(TercetEstimator):
 
         if rows is None:
             raise ParameterError("Give X1, X2 or both.")
+        rows = take_texts(self, rows, side, reset=False)
         try:
             source = open_source(
                 rows, requirement=VIEW_KINDS[self._kinds[side]], n_jobs=self.n_jobs
@@ -397,8 +423,7 @@ class AlignedViews(TercetEstimator):
                 "do; use targets='cumulants', or pass callables that give the blocks "
                 "anew each time."
             )
-        delta = None if self.delta == "spread" else float(self.delta)
-        points = find_points(moments, self.n_components, delta)
+        points = find_points(moments, self.n_components, float(self.delta))
         self._say("collecting tilted sums")
         return collect_tilts(source, moments, points)
 
@@ -438,12 +463,12 @@ class AlignedViews(TercetEstimator):
                 "values of the cross-covariance stand out of sampling noise; ask for "
                 "fewer components, or give more rows (diagnostics_['clearance'])."
             )
-        hidden = int(np.count_nonzero(diagnostics["visibility"] < _VISIBLE))
+        level = _VISIBLE * (1.0 + 1.0 / np.sqrt(self.n_components))
+        hidden = int(np.count_nonzero(diagnostics["visibility"] < level))
         if hidden > 1 and supported >= self.n_components:
             remedy = (
-                "Sources that are symmetric show with targets='covariances' and "
-                "delta='spread'"
-                if (self.targets, self.delta) != ("covariances", "spread")
+                "Sources that are symmetric show with targets='covariances'"
+                if self.targets == "cumulants"
                 else "More rows may show more"
             )
             self._caution(

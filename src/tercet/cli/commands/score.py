@@ -17,7 +17,7 @@ from tercet.cli.options import (
 )
 from tercet.cli.outputs import format_json
 from tercet.cli.progress import watch
-from tercet.cli.reading import open_corpus, open_model
+from tercet.cli.reading import open_model, open_views
 from tercet.exceptions import ParameterError
 
 __all__ = ["command"]
@@ -35,6 +35,9 @@ _MEASURES = ("perplexity", "bic", "aic")
 @click.argument("model", type=MODEL_FILE)
 @click.argument("source", type=INPUT)
 @click.argument("second", type=INPUT, required=False)
+@click.option(
+    "--second-text", metavar="COLUMN", help="Column of texts of the second view."
+)
 @reading_options
 @json_option
 @quiet_option
@@ -42,6 +45,7 @@ def command(
     model: Path,
     source: Path,
     second: Path | None,
+    second_text: str | None,
     as_json: bool,
     quiet: bool,
     **options: Any,
@@ -59,11 +63,11 @@ def command(
             "score a mixture."
         )
     with watch(quiet=quiet) as bars:
-        reader = open_corpus(source, bars, reading, like=fitted, quiet=quiet)
-        rows = [bars.rows(reader)]
-        if second is not None:
-            rows.append(bars.rows(open_corpus(second, bars, reading, quiet=quiet)))
-        facts = {"score": float(fitted.score(*rows)), "n_rows": reader.n_rows}
+        readers = open_views(
+            fitted, source, second, bars, reading, second_text, quiet=quiet
+        )
+        rows = [bars.rows(reader) for reader in readers]
+        facts = {"score": float(fitted.score(*rows)), "n_rows": readers[0].n_rows}
         for name in _MEASURES:
             if hasattr(fitted, name):
                 facts[name] = float(getattr(fitted, name)(*rows))
