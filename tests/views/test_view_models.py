@@ -71,7 +71,7 @@ def test_complex_pairs_of_the_pencil_are_reported() -> None:
 
 def test_continuous_views_with_symmetric_sources() -> None:
     sample = make_non_gaussian_cca(8000, n_components=3, n_noise=(20, 20))
-    model = NonGaussianCCA(3, delta="spread").fit(*sample.views)
+    model = NonGaussianCCA(3).fit(*sample.views)
     for table, true in zip(model.components_, sample.truth.loadings, strict=True):
         unit = true / np.linalg.norm(true, axis=0)
         assert np.abs(table @ unit).max(axis=0).min() > 0.97

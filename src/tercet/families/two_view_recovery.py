@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tercet.families.two_view import TwoViewParameters, ViewEquations
-from tercet.flow import FloatArray
+from tercet.flow import FloatArray, IntArray
 from tercet.moments.views import Pair, TwoViewMoments
 from tercet.recovery import clean_columns
 from tercet.whitening import ViewWhitening
@@ -25,6 +25,8 @@ __all__ = [
 
 # Entries of a processing point: exp(30) is far from any overflow.
 _LARGEST_ENTRY = 30.0
+# Decided by experiments/discrete_cca: longer points rest on few rows.
+REACH = (1e-3, 0.1)
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -41,11 +43,14 @@ class ViewTargets:
         the target.
     n_rows : ndarray of shape (m,)
         Rows that each target rests on.
+    groups : ndarray of shape (m,)
+        Number of the group of each target: those of one view and one order.
     """
 
     stack: FloatArray
     scales: FloatArray
     n_rows: FloatArray
+    groups: IntArray
 
 
 def cumulant_targets(
@@ -80,7 +85,8 @@ def cumulant_targets(
         ]
         scales = np.sqrt(np.maximum(np.concatenate(variances), _TINY))
     n_rows = np.full(len(stack), equations.n_rows)
-    return ViewTargets(stack / scales[:, None, None], scales, n_rows)
+    groups = np.repeat([0, 1], len(own))
+    return ViewTargets(stack / scales[:, None, None], scales, n_rows, groups)
 
 
 def _contract(third: FloatArray, twice: FloatArray, once: FloatArray) -> FloatArray:
@@ -94,15 +100,16 @@ def choose_points(
     moments: TwoViewMoments,
     equations: ViewEquations,
     whitening: ViewWhitening,
-    delta: float | None = 0.1,
-    reach: float = 0.5,
+    delta: float = 0.1,
+    reach: tuple[float, float] = REACH,
 ) -> Pair:
     """Choose processing points `t = delta_j W_j' e_p` (paper 002, 4.47).
 
-    The rule divides `delta` by the mean absolute entry of the view. Where that
-    would let `t'x` vary by more than `reach` standard deviations - on sparse text
-    it does, and a handful of rows would carry all the weight - the point is
-    shortened to it.
+    The rule divides `delta` by the mean absolute entry of the view, which depends on
+    the unit that the view is measured in. A point where `t'x` would vary by more
+    than `reach` allows - on sparse text it would, and a handful of rows would carry
+    all the weight - is shortened, one where it would vary by less than that - its
+    covariance would differ from that at zero by rounding errors - is lengthened.
 
     Parameters
     ----------
@@ -112,28 +119,32 @@ def choose_points(
         Cumulants, for the spread of the exponents.
     whitening : ViewWhitening
         The whitening pair.
-    delta : float or None
-        The paper's delta; None stretches every point to `reach`.
-    reach : float
-        Largest standard deviation of an exponent.
+    delta : float
+        The paper's delta.
+    reach : pair of float
+        Least and largest standard deviation of an exponent.
 
     Returns
     -------
-    pair of ndarray, (k, d1) and (k, d2)
-        Points of each view.
+    pair of ndarray, (P1, d1) and (P2, d2)
+        Points: k in a view of counts; 2 k in a view of real numbers, the second
+        half opposite to the first.
     """
     points = []
     for j in (0, 1):
         size = moments.bases[j].shape[0]
         mean = float(moments.magnitudes[j]) / (moments.total_weight * size)
         directions = whitening.coordinates[j]
-        rule = np.inf if delta is None else delta / max(mean, _TINY)
+        rule = delta / max(mean, _TINY)
         spread = np.einsum("ak,ab,bk->k", directions, equations.within[j], directions)
-        limit = reach / np.sqrt(np.maximum(spread, _TINY))
+        unit = 1.0 / np.sqrt(np.maximum(spread, _TINY))
         rays = (moments.bases[j] @ directions).T
         largest = np.maximum(np.abs(rays).max(axis=1), _TINY)
-        factors = np.minimum(np.minimum(rule, limit), _LARGEST_ENTRY / largest)
-        points.append(np.ascontiguousarray(rays * factors[:, None]))
+        factors = np.clip(rule, reach[0] * unit, reach[1] * unit)
+        factors = np.minimum(factors, _LARGEST_ENTRY / largest)
+        ahead = np.ascontiguousarray(rays * factors[:, None])
+        counted = moments.kinds[j] == "counts"
+        points.append(ahead if counted else np.concatenate([ahead, -ahead]))
     return points[0], points[1]
 
 
@@ -146,17 +157,20 @@ def tilted_targets(
     *,
     standardize: bool = True,
 ) -> ViewTargets:
-    """Return `W1 (S12(t) - S12) W2'` for all points (4.48).
+    """Return `W1 (S12(t) - S12) W2'` for all points (4.48), sorted by order.
 
     `W1 S12 W2'` is the identity, which every similarity leaves alone; without it
-    the targets have the size of what is new in them.
+    the targets have the size of what is new in them. Of a point and its opposite
+    the half difference and the half sum are taken: the first is led by third
+    cumulants, the second by fourth ones. For small points the second are much the
+    smaller, and would drown in the sampling errors of the first.
 
     Parameters
     ----------
     tilted : ndarray of shape (P, p1, p2)
         Generalised covariances inside the bases.
     points : pair of ndarray, (P1, d1) and (P2, d2)
-        Where they were taken.
+        Where they were taken, as `choose_points` gives them.
     n_rows : ndarray of shape (P,)
         Rows that each of them rests on.
     equations : ViewEquations
@@ -164,7 +178,8 @@ def tilted_targets(
     whitening : ViewWhitening
         The whitening pair.
     standardize : bool
-        Whether each target is divided by the standard deviation of its exponent.
+        Whether targets are divided by the spread of what makes them: that of the
+        exponent, or of its square.
 
     Returns
     -------
@@ -172,17 +187,32 @@ def tilted_targets(
         One target a point.
     """
     first, second = whitening.coordinates
-    stack = first.T @ (tilted - equations.cross) @ second
-    scales = np.ones(len(stack))
-    if standardize:
-        spreads = []
-        for j in (0, 1):
-            inside = _inside(points[j], equations.bases[j])
-            spreads.append(
-                np.einsum("pa,ab,pb->p", inside, equations.within[j], inside)
-            )
-        scales = np.sqrt(np.maximum(np.concatenate(spreads), _TINY))
-    return ViewTargets(stack / scales[:, None, None], scales, n_rows)
+    # Generalised covariances are plug-in ones; so must be the one at zero.
+    plugged = (1.0 - 1.0 / equations.n_rows) * equations.cross
+    stack = first.T @ (tilted - plugged) @ second
+    count = points[0].shape[0]
+    parts, scales, rows = [], [], []
+    for j, own in enumerate((slice(None, count), slice(count, None))):
+        targets, mine = stack[own], n_rows[own]
+        paired = equations.kinds[j] != "counts"
+        half = len(targets) // 2 if paired else len(targets)
+        inside = _inside(points[j][:half], equations.bases[j])
+        spread = np.einsum("pa,ab,pb->p", inside, equations.within[j], inside)
+        spread = np.maximum(spread, _TINY)
+        scales.append(np.sqrt(spread))
+        if not paired:
+            parts.append(targets)
+            rows.append(mine)
+            continue
+        parts.append((targets[:half] - targets[half:]) / 2.0)
+        parts.append((targets[:half] + targets[half:]) / 2.0)
+        # The square of a Gaussian exponent varies by the root of two of its variance.
+        scales.append(spread / np.sqrt(2.0))
+        rows += [np.minimum(mine[:half], mine[half:])] * 2
+    used = np.concatenate(scales) if standardize else np.ones(len(stack))
+    together = np.concatenate(parts) / used[:, None, None]
+    groups = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    return ViewTargets(together, used, np.concatenate(rows), groups)
 
 
 def _inside(points: FloatArray, basis: FloatArray) -> FloatArray:

@@ -24,12 +24,12 @@ class DiscreteCCA(AlignedViews):
         views' own noise may have any number of sources, also more than features.
     targets : {"cumulants", "covariances"}, default="cumulants"
         What is diagonalised: third cross-cumulants, which see skewed sources, or
-        generalised covariances, which also see symmetric ones.
-    delta : float or "spread", default=0.1
+        generalised covariances, which in views of real numbers also see symmetric
+        ones.
+    delta : float, default=0.1
         How far from zero generalised covariances are taken: `delta` over the mean
-        absolute entry of the view (paper 002, equation 4.47), never so far that
-        exponents vary by more than half a standard deviation; "spread" goes that
-        far everywhere.
+        absolute entry of the view (paper 002, equation 4.47), but always so far that
+        exponents vary by 0.001 to 0.1 standard deviations.
     decomposition : {"sh-rt", "just", "jdtm", "eigen"}, default="sh-rt"
         Joint diagonalisation by similarity in its published variants, or the
         eigenvectors of one combination of the targets.
@@ -95,7 +95,7 @@ class DiscreteCCA(AlignedViews):
         n_components: int = 10,
         *,
         targets: str = "cumulants",
-        delta: float | str = 0.1,
+        delta: float = 0.1,
         decomposition: str = "sh-rt",
         negative: str = "simplex",
         strategy: str = "auto",
