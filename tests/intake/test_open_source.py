@@ -243,7 +243,7 @@ def test_names_that_do_not_fit_the_columns() -> None:
         (np.zeros((3, 0)), r"0 feature\(s\)"),
         (np.zeros(3), r"1 dimension\(s\).*Reshape your data"),
         (np.zeros((1, 2, 3)), r"3 dimension\(s\)"),
-        (None, r"0 dimension\(s\)"),
+        (None, "X is None"),
         ({"a": [1]}, r"0 dimension\(s\)"),
         ([[1, 2], [3]], "cannot be read as a table of numbers"),
         (np.array([[1j]]), "Complex data not supported"),

@@ -47,8 +47,7 @@ class Registry(Generic[Entry]):
 
     def __getitem__(self, name: str) -> Entry:
         """Return the entry, or say which names there are."""
-        self._fill()
-        if name not in self._entries:
+        if name not in self:
             known = ", ".join(repr(known) for known in self._entries)
             close = difflib.get_close_matches(str(name), self._entries, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -60,7 +59,8 @@ class Registry(Generic[Entry]):
     def __contains__(self, name: object) -> bool:
         """Whether the name is known."""
         self._fill()
-        return name in self._entries
+        # What is no string may not be hashable either.
+        return isinstance(name, str) and name in self._entries
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names in order of registration."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from tercet.exceptions import DataError
 from tercet.flow import FloatArray
-from tercet.intake.tables import SparseTable, Table, read_sparse
+from tercet.intake.tables import ArrayTable, SparseTable, Table, read_sparse
 
 __all__ = ["PandasTable", "PolarsTable", "is_frame", "read_frame", "read_names"]
 
@@ -154,6 +154,9 @@ def read_frame(frame: Any) -> Table:
     Table
         The rows with the names of the columns.
     """
+    if len(frame) == 0 and frame.shape[1]:
+        # The dtypes of columns without rows mean nothing.
+        return ArrayTable(np.empty((0, frame.shape[1])), read_names(frame))
     if _find_library(frame) == "polars":
         return _read_polars(frame)
     return _read_pandas(frame)

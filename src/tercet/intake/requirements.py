@@ -31,6 +31,11 @@ class Requirement(StrEnum):
         """Whether data of nothing but zeros say nothing at all."""
         return self in (Requirement.INTEGERS, Requirement.COUNTS)
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether zeros and ones (and NaN, perhaps) are all that is allowed."""
+        return self in (Requirement.BINARY, Requirement.BINARY_OR_MISSING)
+
     def describe(self) -> str:
         """Return the values that are allowed, in words."""
         return _DESCRIPTIONS[self]

@@ -155,6 +155,15 @@ def _refuse_other_things(X: Any) -> None:
             f"X={X!r} is a text or a path, not rows of numbers; read a file with "
             "`tercet.read(path)`."
         )
+    if X is None:
+        raise DataError(
+            "X is None: there is nothing to learn from. Give rows of numbers."
+        )
+    if type(X).__name__ == "LazyFrame":
+        raise DataError(
+            "X is a lazy frame, whose rows are not there yet; pass `X.collect()`, or its "
+            "parts as blocks."
+        )
     if isinstance(X, list | tuple) and not X:
         raise DataError(
             "X is empty: there is nothing to learn from. Check the filter by which the "

@@ -177,11 +177,12 @@ def read_sparse(matrix: Any, names: tuple[str, ...] | None = None) -> SparseTabl
     _refuse_kind(matrix.dtype)
     if matrix.format == "csr":
         _check_structure(matrix)
+        matrix = _widen(matrix)
         rows = sparse.csr_array(
             (matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=False
         )
     else:
-        rows = sparse.csr_array(matrix)
+        rows = sparse.csr_array(_widen(matrix))
     tidy = rows.has_canonical_format
     stored = rows.data[: int(rows.indptr[-1])]
     if not tidy or np.count_nonzero(stored) != stored.size:
@@ -222,7 +223,7 @@ def read_array(array: Any, names: tuple[str, ...] | None = None) -> ArrayTable:
     except (TypeError, ValueError) as error:
         raise DataError(
             f"X of type {type(array).__name__} cannot be read as a table of numbers: "
-            f"{error}."
+            f"{str(error).rstrip('.')}."
         ) from None
     if values.ndim != 2:
         raise DataError(
@@ -234,6 +235,17 @@ def read_array(array: Any, names: tuple[str, ...] | None = None) -> ArrayTable:
         values = _convert_objects(values)
     _refuse_kind(values.dtype)
     return ArrayTable(values, names)
+
+
+def _widen(matrix: Any) -> Any:
+    """Return a matrix whose dtype has room for the sum of duplicate entries."""
+    kind, size = matrix.dtype.kind, matrix.dtype.itemsize
+    # Only these formats can hold an entry twice.
+    if matrix.format not in ("csr", "csc", "coo", "bsr") or kind == "b" or size >= 8:
+        return matrix
+    if matrix.format in ("csr", "csc") and matrix.has_canonical_format:
+        return matrix
+    return matrix.astype(np.float64 if kind == "f" else np.int64)
 
 
 class _ValueTypeError(DataError, TypeError):

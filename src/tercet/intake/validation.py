@@ -21,6 +21,9 @@ __all__ = ["Audit", "validate_block", "validate_weights"]
 
 _WHOLE_KINDS = "iub"
 
+LARGEST = 1e45
+"""Above this, sums of triples and of their squares leave the range of float64."""
+
 
 def validate_block(
     block: Block,
@@ -181,14 +184,14 @@ def _all_well(values: FloatArray, wanted: Requirement, kind: str) -> bool:
         return True
     if kind == "u" and wanted.needs_tokens:
         return True
-    if wanted is Requirement.BINARY_OR_MISSING or wanted is Requirement.BINARY:
+    if wanted.is_binary:
         return not _find_faults(values, wanted).any()
     # NaN wins in both reductions and then fails every comparison.
     with np.errstate(invalid="ignore"):
         lowest, highest = float(values.min()), float(values.max())
     if wanted is Requirement.REALS:
-        return bool(np.isfinite(lowest) and np.isfinite(highest))
-    if not (lowest >= 0 and highest < np.inf):
+        return lowest >= -LARGEST and highest <= LARGEST
+    if not (lowest >= 0 and highest <= LARGEST):
         return False
     if wanted is Requirement.COUNTS or whole:
         return True
@@ -196,12 +199,12 @@ def _all_well(values: FloatArray, wanted: Requirement, kind: str) -> bool:
 
 
 def _find_faults(values: FloatArray, wanted: Requirement) -> NDArray[np.bool_]:
-    if wanted in (Requirement.BINARY, Requirement.BINARY_OR_MISSING):
+    if wanted.is_binary:
         allowed: NDArray[np.bool_] = (values == 0) | (values == 1)
         if wanted is Requirement.BINARY_OR_MISSING:
             allowed |= np.isnan(values)
         return ~allowed
-    faults: NDArray[np.bool_] = ~np.isfinite(values)
+    faults: NDArray[np.bool_] = ~(np.abs(values) <= LARGEST)
     if wanted.needs_tokens:
         faults |= values < 0
     if wanted is Requirement.INTEGERS:
@@ -220,7 +223,13 @@ def _describe_fault(value: float, place: str, wanted: Requirement) -> str:
             f"X holds {value} (infinity) at {place}; {wanted.describe()} are needed. "
             "Look for an overflow or a division by zero where the data come from."
         )
-    if wanted in (Requirement.BINARY, Requirement.BINARY_OR_MISSING):
+    if not wanted.is_binary and abs(value) > LARGEST:
+        return (
+            f"X holds {value} at {place}; sums of products of three such values "
+            f"overflow, the largest value that can be used is {LARGEST:g}. Give the "
+            "values in a larger unit."
+        )
+    if wanted.is_binary:
         return (
             f"X holds {value} at {place}, but {wanted.describe()} are needed. Turn the "
             "values into 0 and 1, for example with `X > 0`."

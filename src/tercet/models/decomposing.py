@@ -190,7 +190,7 @@ def decompose(
     """
     if not isinstance(moments, Moments):
         raise ParameterError(
-            f"moments={moments!r} is not a Moments; collect it from rows with "
+            f"moments={type(moments).__name__} is not a Moments; collect it from rows with "
             "tercet.moments.collect(X, family, n_components)."
         )
     rng = None if random_state is None else make_generator(random_state)

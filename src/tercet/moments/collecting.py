@@ -61,7 +61,7 @@ def resolve_family(family: Family | str) -> Family:
     """
     if isinstance(family, str):
         return FAMILIES[family]()
-    if not isinstance(family, Family):
+    if isinstance(family, type) or not isinstance(family, Family):
         raise ParameterError(
             f"family={family!r} is neither a family nor its name; give an object of "
             f"tercet.families or one of {', '.join(map(repr, FAMILIES))}."
@@ -327,11 +327,23 @@ def _check_count(name: str, value: int, least: int) -> None:
 
 
 def _check_basis(basis: FloatArray, n_features: int) -> tuple[FloatArray, bool]:
-    directions = np.ascontiguousarray(basis, dtype=np.float64)
-    if directions.ndim != 2 or directions.shape[0] != n_features:
+    given = np.asarray(basis)
+    if given.dtype.kind not in "iuf":
+        raise ParameterError(
+            f"basis has values of dtype {given.dtype}; give real numbers, for example "
+            "the `basis` of other Moments."
+        )
+    directions = np.ascontiguousarray(given, dtype=np.float64)
+    sound = directions.ndim == 2 and directions.shape[0] == n_features
+    if not sound or directions.shape[1] == 0:
         raise ParameterError(
             f"basis has shape {directions.shape}, but the data have {n_features} "
             "features; give an array of shape (n_features, p)."
+        )
+    if not np.isfinite(directions).all():
+        raise ParameterError(
+            "basis holds NaN or infinite entries; give finite directions, for example "
+            "the `basis` of other Moments."
         )
     gram = directions.T @ directions
     return directions, bool(np.allclose(gram, np.eye(gram.shape[0]), atol=1e-10))

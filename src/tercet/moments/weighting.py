@@ -11,6 +11,10 @@ from tercet.flow import FloatArray, Weighting
 __all__ = ["RowScales", "measure_lengths", "scale_rows"]
 
 
+# Rows with less than this have no tokens: a reciprocal would overflow.
+_LEAST = 1e-150
+
+
 @dataclass(frozen=True, eq=False)
 class RowScales:
     """Scales of the rows of a block in the first, pair and third moments.
@@ -34,9 +38,9 @@ def scale_rows(
 ) -> RowScales:
     """Return the scales of rows with the given numbers of tokens.
 
-    Rows with too few tokens for pairs or triples get scale zero there and add
-    nothing to the normaliser, so nothing is ever divided by zero. Products of
-    lengths are formed in float64, where they cannot overflow.
+    Rows with too few tokens for pairs or triples add nothing there, nor to the
+    normaliser, so nothing is ever divided by zero. Products of lengths are formed
+    in float64, where they cannot overflow.
 
     Parameters
     ----------
@@ -68,14 +72,18 @@ def scale_rows(
     triples = pairs * np.maximum(lengths - 2.0, 0.0)
     tuples = (lengths, pairs, triples)
     if weighting == "length":
-        masses = np.array([float(ones @ count) for count in tuples])
-        return RowScales(ones, ones, ones, masses)
+        # Of whole counts, pairs of one token cancel; of fractions they would not.
+        fraction = (lengths < 2.0) & (lengths != np.floor(lengths))
+        several = np.where(fraction, 0.0, ones) if fraction.any() else ones
+        counted = (ones @ lengths, several @ pairs, several @ triples)
+        return RowScales(ones, several, several, np.array(counted))
+    enough = (lengths > 0.0, lengths >= 2.0, lengths >= 3.0)
     scales = [
-        np.divide(ones, count, out=np.zeros_like(ones), where=count > 0.0)
-        for count in tuples
+        np.divide(ones, count, out=np.zeros_like(ones), where=there)
+        for count, there in zip(tuples, enough, strict=True)
     ]
-    masses = np.array([float(ones[count > 0.0].sum()) for count in tuples])
-    return RowScales(scales[0], scales[1], scales[2], masses)
+    masses = [float(ones[there].sum()) for there in enough]
+    return RowScales(scales[0], scales[1], scales[2], np.array(masses))
 
 
 def measure_lengths(lengths: FloatArray) -> tuple[FloatArray, float, np.ndarray]:
