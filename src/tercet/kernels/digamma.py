@@ -55,7 +55,10 @@ def log_gamma(x: float) -> float:
     series = (
         1 / 12
         + v
-        * (-1 / 360 + v * (1 / 1260 + v * (-1 / 1680 + v * (1 / 1188 - v * 691 / 360360))))
+        * (
+            -1 / 360
+            + v * (1 / 1260 + v * (-1 / 1680 + v * (1 / 1188 - v * 691 / 360360)))
+        )
     ) / z
     outer = x * (x + 7.0)
     product = outer * (outer + 6.0) * (outer + 10.0) * (outer + 12.0)
@@ -89,7 +92,9 @@ def scaled_exp_digamma(x: NDArray[np.float64], out: NDArray[np.float64]) -> floa
         depth = min(_shift_by_eight(x[j]) - shift, _DEEPEST)
         # exp(-depth) = exp(-depth / 2048) ** 2048, by Taylor and 11 squarings.
         u = -depth * (1.0 / 2048.0)
-        power = 1.0 + u / 5 * (1.0 + u / 6 * (1.0 + u / 7 * (1.0 + u / 8 * (1.0 + u / 9))))
+        power = 1.0 + u / 5 * (
+            1.0 + u / 6 * (1.0 + u / 7 * (1.0 + u / 8 * (1.0 + u / 9)))
+        )
         power = 1.0 + u * (1.0 + u / 2 * (1.0 + u / 3 * (1.0 + u / 4 * power)))
         for _ in range(11):
             power *= power
