@@ -207,6 +207,12 @@ class Moments:
             slices=both(self.slices, other.slices),
         )
 
+    def __radd__(self, other: object) -> Moments:
+        """Let `sum` start from its zero."""
+        if isinstance(other, int) and other == 0:
+            return self
+        return NotImplemented
+
     def _check_mergeable(self, other: Moments) -> None:
         """Refuse sums that do not belong together."""
         if not isinstance(other, Moments):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tercet.exceptions import DataError
 from tercet.flow import FloatArray, Moments
 
 __all__ = [
@@ -149,6 +150,11 @@ def normalize_sums(moments: Moments, *, factorial: bool) -> CenteredSums:
     """
     basis = moments.basis
     masses = moments.masses
+    if masses.min() <= 0.0:
+        raise DataError(
+            f"The sums of {moments.n_rows} rows hold no pairs or triples of tokens, so "
+            "there are no moments; add the sums of rows with three tokens or more."
+        )
     first, pair_diagonal, third_diagonal = (
         moments.first[order] / masses[order] for order in range(3)
     )

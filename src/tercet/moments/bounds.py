@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -80,9 +81,20 @@ def bound_errors_of_lengths(
     >>> round(few.pair / many.pair, 6)
     10.0
     """
-    sizes = np.asarray(lengths, dtype=np.float64)
-    if sizes.ndim != 1 or sizes.size == 0 or not np.all(sizes >= 0.0):
-        raise DataError("lengths must be a one-dimensional array of token counts.")
+    given = np.asarray(lengths)
+    if given.dtype.kind not in "iuf" or given.ndim != 1 or given.size == 0:
+        raise DataError(
+            f"lengths={lengths!r} must be a one-dimensional array of token counts, one "
+            "for each document."
+        )
+    sizes = given.astype(np.float64)
+    faults = ~(np.isfinite(sizes) & (sizes >= 0.0))
+    if faults.any():
+        place = int(np.argmax(faults))
+        raise DataError(
+            f"lengths holds {sizes[place]} at document {place}; lengths must be finite "
+            "and not negative."
+        )
     sums, longest, _ = measure_lengths(sizes)
     return _bound(sums, longest, delta, version, pair_norm, third_norm)
 
@@ -118,6 +130,18 @@ def bound_errors(
     >>> bound_errors(moments).version
     'thesis'
     """
+    given: object = moments
+    if not isinstance(given, Moments):
+        raise ParameterError(
+            f"moments={type(given).__name__} is not a Moments; for document lengths "
+            "there is bound_errors_of_lengths."
+        )
+    if not given.family.plan.by_tokens:
+        raise ParameterError(
+            f"Moments of {given.family.name!r} do not weigh rows by tokens, so there is no "
+            "bound from document lengths; collect them for 'single-topic' or "
+            "'latent-dirichlet'."
+        )
     return _bound(
         moments.lengths, moments.longest, delta, version, pair_norm, third_norm
     )
@@ -131,8 +155,13 @@ def _bound(
     pair_norm: float,
     third_norm: float,
 ) -> SampleBound:
-    if not 0.0 < delta < 1.0:
+    if not isinstance(delta, Real) or not 0.0 < delta < 1.0:
         raise ParameterError(f"delta={delta!r} must lie strictly between 0 and 1.")
+    for name, norm in (("pair_norm", pair_norm), ("third_norm", third_norm)):
+        if not isinstance(norm, Real) or not 0.0 <= norm < np.inf:
+            raise ParameterError(
+                f"{name}={norm!r} must be a finite norm, zero where it is not known."
+            )
     if version not in ("paper", "thesis"):
         raise ParameterError(f"version={version!r} must be 'paper' or 'thesis'.")
     tokens, pairs, triples, pairs_squared, triples_squared = sums

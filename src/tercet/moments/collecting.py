@@ -250,13 +250,6 @@ def _open(
     n_jobs: int | None,
     block_rows: int | None,
 ) -> Source:
-    if isinstance(X, Source):
-        if sample_weight is not None or n_jobs is not None or block_rows is not None:
-            raise ParameterError(
-                "sample_weight, n_jobs and block_rows belong to open_source when X is "
-                "a source already; leave them out here."
-            )
-        return X
     return open_source(
         X,
         sample_weight=sample_weight,
@@ -378,11 +371,21 @@ def _check_features(
 def _check_tokens(state: SumsState, *, by_tokens: bool) -> None:
     """Refuse data from which no pair or no triple of tokens can be drawn."""
     tally = state.tally
-    if tally.n_rows == 0 or tally.total_weight <= 0.0:
-        raise DataError("X has no rows (or all weights are zero); give at least one.")
+    if tally.n_rows == 0:
+        raise DataError("X has no rows; give at least one.")
     if by_tokens and tally.masses[2] <= 0.0:
+        if tally.short[2] < tally.n_rows:
+            raise DataError(
+                f"Only documents of weight zero have three tokens (of {tally.n_rows}), so "
+                "there are no triples to learn from; give longer documents a weight."
+            )
         raise DataError(
             f"All {tally.n_rows} documents (over {tally.first.shape[1]} feature(s)) have "
             "fewer than three tokens, so there are no triples to learn from; join short "
             "documents or use longer ones."
+        )
+    if tally.total_weight <= 0.0:
+        raise DataError(
+            f"All {tally.n_rows} rows have weight zero; give at least one a positive "
+            "weight."
         )
