@@ -77,7 +77,7 @@ def scale_rows(
         several = np.where(fraction, 0.0, ones) if fraction.any() else ones
         counted = (ones @ lengths, several @ pairs, several @ triples)
         return RowScales(ones, several, several, np.array(counted))
-    enough = (lengths > 0.0, lengths >= 2.0, lengths >= 3.0)
+    enough = (lengths > _LEAST, lengths >= 2.0, lengths >= 3.0)
     scales = [
         np.divide(ones, count, out=np.zeros_like(ones), where=there)
         for count, there in zip(tuples, enough, strict=True)
