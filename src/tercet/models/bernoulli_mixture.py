@@ -186,7 +186,7 @@ class BernoulliMixture(MixtureModel):
     def _learn_rows(self, source: Source, exposure: FloatArray | None) -> None:
         observed = count_observed(source) if source.rereadable else None
         if observed is None or observed.complete:
-            super()._learn_rows(source, exposure)
+            super()._learn_rows(MappedSource(source, _refuse_gaps), exposure)
             return
         if self.moments == _THREE_VIEWS:
             raise DataError(
