@@ -19,7 +19,11 @@ def measure(state: Any, name: str = "state") -> Iterator[tuple[str, np.ndarray]]
     """Yield every number in a state with the name of its place."""
     if state is None or isinstance(state, str):
         return
-    if is_dataclass(state) and not isinstance(state, type):
+    if hasattr(state, "pieces"):
+        # Rows that are kept by the block they came in: all of them, in order.
+        kept = [piece for _, piece in sorted(state.pieces.items()) if len(piece)]
+        yield name, np.concatenate([np.empty(0), *map(np.ravel, kept)])
+    elif is_dataclass(state) and not isinstance(state, type):
         for entry in fields(state):
             yield from measure(getattr(state, entry.name), f"{name}.{entry.name}")
     elif isinstance(state, Mapping):

@@ -13,9 +13,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tercet.evaluation.coherence import MeetingPass
+from tercet.evaluation.comparing import _WordPass
 from tercet.flow import Block, MomentPlan
 from tercet.intake import PairedBlock
+from tercet.intake.thinning import _ThinningPass
+from tercet.likelihood.dirichlet import VariationalPass
 from tercet.likelihood.separation import ScorePass
+from tercet.models.passing import BothPass
+from tercet.models.selection import _MaskedPass
 from tercet.moments import (
     CrossPass,
     DiagonalPass,
@@ -198,6 +204,39 @@ PASSES: dict[str, PassCase] = {
     ),
     "fourth sums of some rows": PassCase(
         lambda rng: FourthPass(draw_basis(rng), np.zeros(WIDTH), stride=3),
+        draw_weighted_counts,
+        cut_rows,
+    ),
+    "words": PassCase(lambda _: _WordPass(N_FEATURES), draw_dense_counts, cut_rows),
+    "meetings of words": PassCase(
+        lambda _: MeetingPass(np.array([4, 0, 3]), N_FEATURES), draw_counts, cut_rows
+    ),
+    "variational step": PassCase(
+        lambda rng: VariationalPass(
+            np.ascontiguousarray(rng.dirichlet(np.ones(N_FEATURES), size=WIDTH).T),
+            np.full(WIDTH, 0.4),
+        ),
+        draw_weighted_counts,
+        cut_rows,
+    ),
+    "two in one reading": PassCase(
+        lambda rng: BothPass(
+            TallyPass(N_FEATURES, LENGTH), PairPass(draw_basis(rng), LENGTH)
+        ),
+        draw_weighted_counts,
+        cut_rows,
+    ),
+    "sums of three words": PassCase(
+        lambda rng: _ThinningPass(
+            SumsPass(draw_basis(rng), MomentPlan("three-words")), n_tokens=3, seed=5
+        ),
+        draw_weighted_counts,
+        cut_rows,
+    ),
+    "some rows hidden": PassCase(
+        lambda rng: _MaskedPass(
+            SumsPass(draw_basis(rng), LENGTH), np.array([1, 2, 3, 8, 9])
+        ),
         draw_weighted_counts,
         cut_rows,
     ),

@@ -54,6 +54,7 @@ SMOOTHING = 0.05
 
 _LEAST_SHARE = 1e-2
 _WORDS = 1024
+_SLOWEST_RATE = 0.95
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -68,8 +69,8 @@ class TopicRefinement:
     concentration : ndarray of shape (k,)
         Dirichlet parameters.
     outcome : Outcome
-        How the steps ended; its residual is the last rise as a
-        share of all rises.
+        How the steps ended; its residual is what is left to
+        gain, as a share of what was gained.
     history : ndarray of shape (steps,)
         Objective for each token before every step: the evidence lower bound
         plus the logarithm of the smoothing prior.
@@ -170,7 +171,9 @@ class VariationalPass:
             state.log_sums,
             state.totals,
         )
-        state.counts.pieces[block.start] = counts
+        # A block without rows starts where another one does.
+        if block.n_rows:
+            state.counts.pieces[block.start] = counts
         return state
 
     def merge(
@@ -213,7 +216,8 @@ def refine_topics(
     steps : int or None, default=None
         Steps to make; None leaves the end to the rule.
     tolerance : float, default=0.02
-        Share of the rise so far that is not worth a step.
+        Share of the rise so far that is not worth a step. What would follow is
+        estimated from the last two rises (Aitken).
     max_steps : int, default=50
         Most steps when `steps` is None.
     update_concentration : bool or "shares", default=True
@@ -228,9 +232,8 @@ def refine_topics(
     -------
     TopicRefinement
         Topics, Dirichlet parameters, how the steps ended and the objective on
-        the way. The outcome is CONVERGED if the last step added at most
-        `tolerance` times what all had added, EXHAUSTED otherwise, EXACT if no
-        step was asked for.
+        the way. The outcome is CONVERGED if the rule was met, EXHAUSTED
+        otherwise, EXACT if no step was asked for.
 
     Examples
     --------
@@ -272,7 +275,7 @@ def refine_topics(
         alpha = _renew_concentration(
             alpha, state, shares, update_concentration, settled=made >= SETTLED
         )
-        if steps is None and _compare_rise(history)[0] <= tolerance:
+        if steps is None and _judge_rise(history) <= tolerance:
             break
     return TopicRefinement(
         topics, alpha, _conclude(history, tolerance, steps), np.array(history), shares
@@ -409,30 +412,42 @@ def _renew_concentration(
     return np.asarray(alpha.sum() * kept / kept.sum())
 
 
-def _compare_rise(history: list[float]) -> tuple[float, float]:
-    """Return the last rise, as a share of all rises and as it is."""
+def _judge_rise(history: list[float]) -> float:
+    """Return what is left to gain, as a share of what was gained.
+
+    That is the last rise, or a fourth of the rises to come, where these are more:
+    their sum if they go on falling at the rate of the last two.
+    """
     if len(history) < 2:
-        return np.inf, np.inf
-    last, whole = history[-1] - history[-2], history[-1] - history[0]
-    return (last / whole if whole > 0.0 else 0.0), last
+        return np.inf
+    rises, whole = np.diff(history), history[-1] - history[0]
+    if not whole > 0.0:
+        return 0.0
+    last = float(rises[-1])
+    coming = 0.0
+    if rises.size > 1 and last > 0.0:
+        rate = min(last / max(float(rises[-2]), _TINY), _SLOWEST_RATE)
+        coming = last * rate / (1.0 - rate)
+    return max(last, coming / 4.0) / whole
 
 
 def _conclude(history: list[float], tolerance: float, steps: int | None) -> Outcome:
     made = len(history)
     if not made:
         return Outcome(Status.EXACT, 0, 0.0, "No likelihood steps were asked for.")
-    share, rise = _compare_rise(history)
+    share = _judge_rise(history)
+    rise = history[-1] - history[-2] if made > 1 else np.inf
     if share <= tolerance:
         message = (
             f"The last of {made} variational steps raised the objective by {rise:.2g} "
-            f"for each token, {share:.1%} of what all had added."
+            f"for each token; what is left is {share:.1%} of what all had added."
         )
         return Outcome(Status.CONVERGED, made, share, message)
     reason = "asked for" if steps is not None else "allowed by max_steps"
     message = f"Made the {made} variational steps {reason}"
     if made > 1:
         message += (
-            f"; the last still raised the objective by {rise:.2g} for each token, "
-            f"{share:.1%} of what all had added (tolerance {tolerance:.1%})"
+            f"; the last still raised the objective by {rise:.2g} for each token, and "
+            f"{share:.1%} of what all had added is left (tolerance {tolerance:.1%})"
         )
     return Outcome(Status.EXHAUSTED, made, share, f"{message}.")

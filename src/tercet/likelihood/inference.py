@@ -81,7 +81,9 @@ class RowWork:
 
     def update(self, state: RowValues, block: Block) -> RowValues:
         """Keep the numbers of a block."""
-        state.pieces[block.start] = self.measure(make_sparse(block), block.start)
+        # A block without rows starts where another one does.
+        if block.n_rows:
+            state.pieces[block.start] = self.measure(make_sparse(block), block.start)
         return state
 
     def merge(self, left: RowValues, right: RowValues) -> RowValues:
