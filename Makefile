@@ -65,12 +65,12 @@ format: $(STAMPS)/lint ## format the code and mend what can be mended
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
 
-bench: $(STAMPS)/bench ## run every benchmark
+bench: $(STAMPS)/bench $(STAMPS)/peers ## run every benchmark
 	@for script in $(sort $(wildcard benchmarks/[a-z]*.py)); do \
 	  echo "== $$script"; $(QUIET_BLAS) $(RUN) "$$script" || exit 1; \
 	done
 
-reproduce: $(STAMPS)/demo $(STAMPS)/plots ## run every experiment
+reproduce: $(STAMPS)/demo $(STAMPS)/plots $(STAMPS)/peers ## run every experiment
 	@for script in $(sort $(wildcard experiments/*/run.py)); do \
 	  echo "== $$script"; $(RUN) "$$script" || exit 1; \
 	done

@@ -205,7 +205,9 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     arguments = parser.parse_args()
     peers = [peer for peer in arguments.peers.split(",") if peer in PEERS]
-    if not arguments.report:
+    if not arguments.report and not DATA.is_dir():
+        print(f"There is no folder {DATA}; set TERCET_DATA. What was kept:")
+    elif not arguments.report:
         for name in arguments.data.split(","):
             for k in map(int, arguments.topics.split(",")):
                 for fold in range(arguments.first_fold, arguments.folds):

@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 from tercet.datasets import make_single_topic
+from tercet.exceptions import DataError, ParameterError
 from tercet.families import SingleTopic
 from tercet.intake import open_source
-from tercet.moments import bound_errors, bound_errors_of_lengths, collect_against
+from tercet.moments import (
+    bound_errors,
+    bound_errors_of_lengths,
+    collect,
+    collect_against,
+)
 
 
 def test_remark_2_of_paper_000_equal_long_documents() -> None:
@@ -71,3 +77,43 @@ def test_samples_keep_the_bound_of_the_thesis() -> None:
             np.linalg.norm(found.third - exact.third) < bound.third,
         ]
     assert np.all(kept / 60 >= 1.0 - delta)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "message"),
+    [
+        ([], "must be a one-dimensional array"),
+        ([[3, 4]], "must be a one-dimensional array"),
+        (["a"], "must be a one-dimensional array"),
+        ([5, -1], "holds -1.0 at document 1"),
+        ([np.nan, 5], "holds nan at document 0"),
+        ([np.inf, 5], "holds inf at document 0"),
+        ([1, 2], "No document has three tokens"),
+    ],
+)
+def test_lengths_that_are_none(lengths: list, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        bound_errors_of_lengths(lengths)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"delta": 0.0}, "delta=0.0"),
+        ({"delta": "small"}, "delta='small'"),
+        ({"version": "book"}, "version='book'"),
+        ({"pair_norm": -1.0}, "pair_norm=-1.0"),
+        ({"third_norm": np.nan}, "third_norm=nan"),
+    ],
+)
+def test_bad_arguments_of_bounds_are_named(change: dict, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        bound_errors_of_lengths(np.full(5, 9), **change)
+
+
+def test_sums_that_weigh_rows_have_no_bound_from_lengths() -> None:
+    sums = collect(np.full((9, 4), 2), "poisson", 1)
+    with pytest.raises(ParameterError, match="'poisson' do not weigh rows by tokens"):
+        bound_errors(sums)
+    with pytest.raises(ParameterError, match="moments=NoneType is not a Moments"):
+        bound_errors(None)

@@ -76,10 +76,7 @@ def test_parts_add_up_in_any_order(order: list[int]) -> None:
         collect(X[20 * i : 20 * i + 20], "single-topic", 3, basis=whole.basis)
         for i in order
     ]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    compare(total, whole)
+    compare(sum(parts), whole)
 
 
 @pytest.mark.parametrize("strategy", ["exact", "subspace", "sketch"])
@@ -194,7 +191,16 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
         ({"strategy": "fast"}, "strategy='fast' is not known"),
         ({"extra": -1}, "extra=-1"),
         ({"basis": np.eye(3)}, r"basis has shape \(3, 3\)"),
+        ({"family": ["poisson"]}, r"family=\['poisson'\] is neither"),
+        ({"family": SingleTopic}, "is neither a family nor its name"),
+        ({"basis": np.ones(40)}, r"basis has shape \(40,\)"),
+        ({"basis": np.ones((40, 0))}, r"basis has shape \(40, 0\)"),
+        ({"basis": np.full((40, 3), np.nan)}, "basis holds NaN"),
+        ({"basis": np.ones((40, 3)) * 1j}, "basis has values of dtype complex"),
+        ({"basis": "eye"}, "basis has values of dtype"),
         ({"slices": "some"}, "slices='some' is not known"),
+        ({"slices": [40]}, "distinct feature indices from 0 to 39"),
+        ({"slices": []}, "distinct feature indices"),
         ({"slices": [1, 1]}, "distinct feature indices"),
     ],
 )
@@ -243,3 +249,44 @@ def test_coefficients_change_without_reading_again() -> None:
     np.testing.assert_allclose(
         later.equations().third, fresh.equations().third, rtol=1e-10, atol=1e-14
     )
+
+
+def test_sources_opened_for_other_values_are_refused() -> None:
+    X = draw_corpus(20).toarray()
+    with pytest.raises(ParameterError, match="opened for requirement='reals'"):
+        collect(open_source(X - 1.0, requirement="reals"), "single-topic", 2)
+    with pytest.raises(ParameterError, match="leave them out"):
+        collect(open_source(X), "single-topic", 2, n_jobs=2)
+    assert collect(open_source(X), "single-topic", 2).n_rows == 20
+
+
+def test_documents_that_count_must_have_three_tokens() -> None:
+    X = np.vstack([np.eye(4), np.full((1, 4), 5.0)])
+    with pytest.raises(DataError, match="Only documents of weight zero have three"):
+        collect(X, "single-topic", 2, sample_weight=[1, 1, 1, 1, 0])
+    with pytest.raises(DataError, match=r"All 4 documents .* fewer than three tokens"):
+        collect(X[:4], SingleTopic(weighting="three-words"), 2)
+
+
+def test_sums_without_triples_add_up_but_say_nothing_alone() -> None:
+    X = draw_corpus(60)
+    sums = collect(X, "single-topic", 2, random_state=0)
+    short = collect(np.eye(40)[:5], "single-topic", 2, basis=sums.basis, partial=True)
+    with pytest.raises(DataError, match="hold no pairs or triples"):
+        tercet.decompose(short, 2)
+    both = tercet.decompose(sums + short, 2)
+    assert both.weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("method", ["joitn", ["joint"], None, 3])
+def test_unknown_methods_list_the_known_ones(method: Any) -> None:
+    sums = collect(draw_corpus(60), "single-topic", 2, random_state=0)
+    with pytest.raises(ParameterError, match=r"choose one of .*'joint'"):
+        tercet.decompose(sums, 2, method)
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.0, True, "2", None])
+def test_numbers_of_components_are_checked_again_when_solving(k: Any) -> None:
+    sums = collect(draw_corpus(60), "single-topic", 2, random_state=0)
+    with pytest.raises(ParameterError, match=f"n_components={k!r} must be"):
+        tercet.decompose(sums, k)
