@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from tercet.flow import (
     Equations,
     Family,
     FloatArray,
+    Moments,
     Parameters,
     Source,
 )
@@ -144,49 +145,20 @@ class BernoulliMixture(MixtureModel):
             else Requirement.REALS
         )
 
-    def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Add the sums of more rows and learn the model from all sums so far.
-
-        As for every model that learns from sums; rows must be complete.
-
-        Parameters
-        ----------
-        X : array, sparse array, data frame, blocks, callable, iterator or Source
-            More rows, without missing entries.
-        y : None
-            Not used.
-        sample_weight : array of shape (n,) or None
-            Row weights.
-
-        Returns
-        -------
-        self
-            The updated model, without EM steps.
-        """
-        source = self._open_rows(
-            X, sample_weight, reset=getattr(self, "moments_", None) is None
-        )
-        return super().partial_fit(MappedSource(source, _refuse_gaps), y)
-
     def _open_rows(
         self, X: Any, sample_weight: ArrayLike | None = None, *, reset: bool
     ) -> Source:
-        if isinstance(X, MappedSource):  # opened by us before
-            return X
         source = super()._open_rows(X, sample_weight, reset=reset)
         if self.binarize is not None:
             return MappedSource(
                 source, partial(threshold_block, threshold=self.binarize)
             )
-        # Entries that are missing must be known before sums are collected.
-        return source if source.rereadable else MappedSource(source, _refuse_gaps)
+        return source
 
     def _learn_rows(self, source: Source, exposure: FloatArray | None) -> None:
         observed = count_observed(source) if source.rereadable else None
         if observed is None or observed.complete:
-            super()._learn_rows(MappedSource(source, _refuse_gaps), exposure)
+            super()._learn_rows(source, exposure)
             return
         if self.moments == _THREE_VIEWS:
             raise DataError(
@@ -209,6 +181,16 @@ class BernoulliMixture(MixtureModel):
             "residual": solution.factors.residual,
             "missing_share": observed.missing_share,
         }
+
+    def _collect(
+        self, source: Source, *, strategy: str | None = None, partial: bool = False
+    ) -> Moments:
+        # The family has no equations for gaps, and is shown that there are none.
+        whole = MappedSource(source, _refuse_gaps)
+        return super()._collect(whole, strategy=strategy, partial=partial)
+
+    def _collect_more(self, source: Source, known: Moments) -> Moments:
+        return super()._collect_more(MappedSource(source, _refuse_gaps), known)
 
     def _solve_equations(self, equations: Equations, family: Family) -> Solution:
         # What another round of filling in would change, EM does better.
@@ -255,7 +237,7 @@ def _refuse_gaps(block: Block) -> Block:
     values = rows.data if sparse.issparse(rows) else rows
     if np.isnan(values).any():
         raise DataError(
-            "X has missing entries (NaN), which fit takes only from rows that can be "
-            "read again. Fit an array, or a callable that gives the blocks anew."
+            "X has missing entries (NaN), which only fit takes, and only from rows that "
+            "can be read again: an array, or a callable that gives the blocks anew."
         )
     return block
