@@ -203,7 +203,7 @@ def refine_topics(
     A step raises the evidence lower bound plus the logarithm of the smoothing
     prior. Without a number of steps, they end when one adds no more than a
     fiftieth of what all have added: on real texts, topics begin to fit the
-    noise soon after (docs/concepts/topics.md has the figures).
+    noise soon after (docs/concepts/topic_likelihood.md has the figures).
 
     Parameters
     ----------
