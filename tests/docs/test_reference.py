@@ -12,7 +12,9 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
 
 def test_every_public_name_has_a_place() -> None:
-    text = "\n".join(page.read_text(encoding="utf-8") for page in REFERENCE.glob("*.md"))
+    text = "\n".join(
+        page.read_text(encoding="utf-8") for page in REFERENCE.glob("*.md")
+    )
     rooms = set(re.findall(r"automodule:: tercet\.(\w+)", text))
     single = set(re.findall(r"auto(?:class|function):: (\w+)", text))
     wanted = {name for name in tercet.__all__ if not name.startswith("__")}
