@@ -56,13 +56,12 @@ def tables(draw: Any) -> Any:
 def cases(draw: Any) -> tuple[Any, Any, Any]:
     """A model that is not fitted, rows in some form, and the plain table."""
     table = draw(tables())
+    d = table.shape[1]
     shape = draw(st.sampled_from(SHAPES))
     model_class = draw(st.sampled_from(MODELS))
     parameters: dict[str, Any] = {
         # At most, and now and then above, what the columns can support.
-        "n_components": draw(
-            st.sampled_from([1, 2, 3, table.shape[1], table.shape[1] + 1])
-        ),
+        "n_components": draw(st.sampled_from([1, min(2, d), min(3, d), d, d, d + 1])),
         "refine": draw(st.sampled_from([0, 1, "auto"])),
         "negative": draw(st.sampled_from(["truncate", "simplex"])),
         "strategy": draw(st.sampled_from(["auto", "auto", "sketch", "subspace"])),
