@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tercet.decomposition import solve
-from tercet.exceptions import ParameterError
+from tercet.exceptions import DataError, ParameterError
 from tercet.families import (
     GammaPoisson,
     LatentDirichlet,
@@ -91,6 +91,27 @@ def test_mass_removed_is_reported_for_each_component() -> None:
         clean_columns(np.ones((2, 1)), "cut")
 
 
+@pytest.mark.parametrize("scale", [1e15, 1e17, 1e300])
+def test_projection_of_very_large_entries(scale: float) -> None:
+    found = project_simplex(np.array([[scale], [scale / 4.0], [-scale]]))
+    np.testing.assert_allclose(found, [[1.0], [0.0], [0.0]])
+
+
+@pytest.mark.parametrize("clean", [*CLEANERS, "removed"])
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (np.ones(3), r"shape \(3,\)"),
+        (np.ones((0, 2)), r"shape \(0, 2\)"),
+        (np.array([[np.nan], [1.0]]), "NaN or infinite"),
+        (np.array([[np.inf], [1.0]]), "NaN or infinite"),
+    ],
+)
+def test_columns_that_are_none(clean: str, columns: np.ndarray, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        clean_columns(columns) if clean == "removed" else CLEANERS[clean](columns)
+
+
 # Signs, weights, order --------------------------------------------------------------
 
 
@@ -126,6 +147,11 @@ def test_weights_are_never_zero_nor_nan(estimates: list[float]) -> None:
     weights = recover_weights(np.array(estimates))
     assert weights.min() > 0.0
     assert weights.sum() == pytest.approx(1.0)
+
+
+def test_weights_of_nothing_are_refused() -> None:
+    with pytest.raises(DataError, match="one number for each"):
+        recover_weights(np.array([]))
 
 
 def test_order_takes_everything_along() -> None:

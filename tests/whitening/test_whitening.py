@@ -101,6 +101,34 @@ def test_operators_and_matrices_are_checked() -> None:
         whiten_operator(lambda V: V, 3, 4, np.random.default_rng(0))
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_components": None}, "n_components=None must be"),
+        ({"n_components": 2.5}, r"n_components=2\.5 must be"),
+        ({"extra": -3}, "extra=-3"),
+        ({"n_iterations": -1}, "n_iterations=-1"),
+    ],
+)
+def test_bad_arguments_of_operators_are_named(change: dict, message: str) -> None:
+    arguments = {"n_components": 2} | change
+    with pytest.raises(ParameterError, match=message):
+        whiten_operator(
+            lambda V: V, n_features=9, rng=np.random.default_rng(0), **arguments
+        )
+
+
+def test_operators_that_give_nan_are_refused() -> None:
+    with pytest.raises(DataError, match="apply gave NaN"):
+        whiten_operator(lambda V: V * np.nan, 9, 2, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("k", [0, 3, 1.0])
+def test_verdicts_on_eigenvalues_that_are_not_there(k: int) -> None:
+    with pytest.raises(ParameterError, match=f"n_components={k}"):
+        judge_spectrum(np.array([1.0, 0.5]), k)
+
+
 def test_randomised_block_agrees_with_lapack_under_noise() -> None:
     rng = np.random.default_rng(2)
     matrix, *_ = plant(rng, 300, 6, noise=1e-4)

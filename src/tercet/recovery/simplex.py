@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tercet.exceptions import DataError
 from tercet.flow import FloatArray, Registry
 
 __all__ = [
@@ -42,6 +43,9 @@ def project_simplex(columns: FloatArray) -> FloatArray:
     >>> project_simplex(np.array([[0.9], [0.3], [-0.2]])).ravel()
     array([0.8, 0.2, 0. ])
     """
+    columns = _check_columns(columns)
+    # A constant makes no difference, and beside large entries a one would be lost.
+    columns = columns - columns.max(axis=0)
     falling = -np.sort(-columns, axis=0)
     # With the r largest entries kept, all of them are lowered by the same
     # amount so that they sum to one; r is the largest for which they stay
@@ -74,7 +78,7 @@ def truncate_negative(columns: FloatArray) -> FloatArray:
     >>> truncate_negative(np.array([[0.9], [0.3], [-0.2]])).ravel()
     array([0.75, 0.25, 0.  ])
     """
-    kept = np.maximum(columns, 0.0)
+    kept = np.maximum(_check_columns(columns), 0.0)
     totals = kept.sum(axis=0)
     kept[:, totals <= 0.0] = 1.0
     return np.asarray(kept / kept.sum(axis=0))
@@ -132,6 +136,7 @@ def clean_columns(columns: FloatArray, negative: str = "simplex") -> Cleaned:
     array([0.  , 0.25])
     """
     cleaner = CLEANERS[negative]
+    columns = _check_columns(columns)
     positive = np.maximum(columns, 0.0).sum(axis=0)
     sums = columns.sum(axis=0)
     scale = np.maximum(sums, _LEAST_SHARE * positive)
@@ -140,3 +145,16 @@ def clean_columns(columns: FloatArray, negative: str = "simplex") -> Cleaned:
         columns=cleaner(columns / scale),
         removed=(positive - sums) / scale,
     )
+
+
+def _check_columns(columns: FloatArray) -> FloatArray:
+    """Return columns as float64, or say what is wrong with them."""
+    table = np.asarray(columns, dtype=np.float64)
+    if table.ndim != 2 or 0 in table.shape:
+        raise DataError(
+            f"columns has the shape {table.shape}; give an array (d, k) with at least one "
+            "row and one column."
+        )
+    if not np.isfinite(table).all():
+        raise DataError("columns holds NaN or infinite entries; remove them first.")
+    return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tercet.exceptions import DataError
 from tercet.flow import FloatArray
 
 __all__ = ["recover_weights"]
@@ -35,6 +36,11 @@ def recover_weights(estimates: FloatArray) -> FloatArray:
     >>> recover_weights(np.array([0.8, 0.2]))
     array([0.8, 0.2])
     """
+    if np.ndim(estimates) != 1 or np.size(estimates) == 0:
+        raise DataError(
+            f"estimates has the shape {np.shape(estimates)}; give one number for each "
+            "component."
+        )
     finite = np.where(np.isfinite(estimates), estimates, 0.0)
     total = float(np.maximum(finite, 0.0).sum())
     if total <= 0.0:

@@ -10,7 +10,7 @@ from scipy import linalg
 from tercet.exceptions import DataError, ParameterError
 from tercet.flow import FloatArray, Whitening
 from tercet.moments.subspace import iterate_subspace
-from tercet.whitening.verdicts import check_rank, judge_spectrum
+from tercet.whitening.verdicts import check_rank, judge_spectrum, require_components
 
 __all__ = ["whiten_matrix", "whiten_operator"]
 
@@ -92,16 +92,30 @@ def whiten_operator(
     >>> whiten_operator(lambda V: matrix @ V, 100, 2, rng).eigenvalues.round(6)
     array([4., 1.])
     """
+    require_components(n_components)
     if n_components > n_features:
         raise ParameterError(
-            f"n_components={n_components} is more than the {n_features} features."
+            f"n_components={n_components} is more than the {n_features} features; ask for "
+            "fewer components."
+        )
+    if min(extra, n_iterations) < 0:
+        raise ParameterError(
+            f"extra={extra} and n_iterations={n_iterations} must not be negative."
         )
     width = min(n_components + extra, n_features)
     start = rng.standard_normal((n_features, width))
-    basis = iterate_subspace(apply, start, n_iterations)
-    inner = basis.T @ apply(basis)
+    basis = iterate_subspace(
+        lambda block: _check_product(apply(block)), start, n_iterations
+    )
+    inner = basis.T @ _check_product(apply(basis))
     values, vectors = linalg.eigh((inner + inner.T) / 2.0)
     return _whiten(values[::-1], basis @ vectors[:, ::-1], n_components)
+
+
+def _check_product(product: FloatArray) -> FloatArray:
+    if not np.isfinite(product).all():
+        raise DataError("apply gave NaN or infinite entries; look at the pair moment.")
+    return product
 
 
 def _whiten(spectrum: FloatArray, vectors: FloatArray, n_components: int) -> Whitening:

@@ -9,7 +9,7 @@ import numpy as np
 from tercet.exceptions import ParameterError, RankError
 from tercet.flow import FloatArray, Verdict
 
-__all__ = ["check_rank", "judge_spectrum"]
+__all__ = ["check_rank", "judge_spectrum", "require_components"]
 
 NOISE = 1e-11
 """Eigenvalues below this share of the largest one are rounding errors."""
@@ -42,6 +42,12 @@ def judge_spectrum(spectrum: FloatArray, n_components: int) -> Verdict:
     >>> verdict.supported, round(verdict.gap, 2), round(verdict.condition, 1)
     (2, 0.95, 2.0)
     """
+    require_components(n_components)
+    if n_components > spectrum.size:
+        raise ParameterError(
+            f"n_components={n_components} is more than the {spectrum.size} eigenvalues "
+            "that are given."
+        )
     positive = spectrum[spectrum > 0.0]
     negative = spectrum[spectrum < 0.0]
     largest = float(positive[0]) if positive.size else 0.0
@@ -54,7 +60,7 @@ def judge_spectrum(spectrum: FloatArray, n_components: int) -> Verdict:
         supported=int(np.count_nonzero(spectrum > noise)),
         gap=(last - following) / last if last > 0.0 else float("nan"),
         next_eigenvalue=following,
-        negative_part=float(-negative.sum() / positive.sum()) if largest else 0.0,
+        negative_part=float(abs(negative.sum()) / positive.sum()) if largest else 0.0,
         condition=largest / last if last > 0.0 else float("inf"),
     )
 
@@ -85,11 +91,7 @@ def check_rank(spectrum: FloatArray, n_components: int) -> None:
 only 1 eigenvalue of the pair moment is above zero (the largest is 1). Ask for \
 1 component at most, or collect more data.
     """
-    whole = isinstance(n_components, Integral) and not isinstance(n_components, bool)
-    if not whole or n_components < 1:
-        raise ParameterError(
-            f"n_components={n_components!r} must be an integer of at least 1."
-        )
+    require_components(n_components)
     largest = float(spectrum[0]) if spectrum.size else 0.0
     above = int(np.count_nonzero(spectrum > NOISE * max(largest, 0.0)))
     if largest <= 0.0:
@@ -116,3 +118,23 @@ only 1 eigenvalue of the pair moment is above zero (the largest is 1). Ask for \
         f"{largest:.3g}). {remedy}",
         above,
     )
+
+
+def require_components(n_components: object) -> None:
+    """Demand a whole number of components of at least one.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of components k that are asked for.
+
+    Examples
+    --------
+    >>> from tercet.whitening.verdicts import require_components
+    >>> require_components(3)
+    """
+    whole = isinstance(n_components, Integral) and not isinstance(n_components, bool)
+    if not whole or int(str(n_components)) < 1:
+        raise ParameterError(
+            f"n_components={n_components!r} must be an integer of at least 1."
+        )
