@@ -54,7 +54,8 @@ SMOOTHING = 0.05
 
 _LEAST_SHARE = 1e-2
 _WORDS = 1024
-_SLOWEST_RATE = 0.95
+# Nats for each token that count, alone and for each parameter a token.
+_WORTH, _WORTH_LOADED = 0.2, 0.44
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -69,8 +70,7 @@ class TopicRefinement:
     concentration : ndarray of shape (k,)
         Dirichlet parameters.
     outcome : Outcome
-        How the steps ended; its residual is what is left to
-        gain, as a share of what was gained.
+        How the steps ended; its residual is what the rule looks at.
     history : ndarray of shape (steps,)
         Objective for each token before every step: the evidence lower bound
         plus the logarithm of the smoothing prior.
@@ -202,8 +202,10 @@ def refine_topics(
 
     A step raises the evidence lower bound plus the logarithm of the smoothing
     prior. Without a number of steps, they end when one adds no more than a
-    fiftieth of what all have added: on real texts, topics begin to fit the
-    noise soon after (docs/concepts/topic_likelihood.md has the figures).
+    fiftieth of what all have added, and no more than `0.004 + 0.0088 k d / c`
+    nats for each of the c tokens: topics that many documents know gain for
+    long, topics of few documents soon begin to fit noise
+    (docs/concepts/topic_likelihood.md has the figures).
 
     Parameters
     ----------
@@ -216,8 +218,8 @@ def refine_topics(
     steps : int or None, default=None
         Steps to make; None leaves the end to the rule.
     tolerance : float, default=0.02
-        Share of the rise so far that is not worth a step. What would follow is
-        estimated from the last two rises (Aitken).
+        Share of the rise so far that is not worth a step; the nats above are
+        `tolerance (0.2 + 0.44 k d / c)`.
     max_steps : int, default=50
         Most steps when `steps` is None.
     update_concentration : bool or "shares", default=True
@@ -233,7 +235,8 @@ def refine_topics(
     TopicRefinement
         Topics, Dirichlet parameters, how the steps ended and the objective on
         the way. The outcome is CONVERGED if the rule was met, EXHAUSTED
-        otherwise, EXACT if no step was asked for.
+        otherwise, EXACT if no step was asked for; its residual is compared with
+        `tolerance`.
 
     Examples
     --------
@@ -265,7 +268,8 @@ def refine_topics(
         )
     budget = _check_steps(steps, max_steps)
     pseudo_tokens = smoothing * topics.shape[0]
-    known, shares, history = RowValues(), alpha / alpha.sum(), []
+    known, shares, load = RowValues(), alpha / alpha.sum(), 0.0
+    history: list[float] = []
     for made in range(1, budget + 1):
         state = source.run(VariationalPass(topics, alpha, known))
         known = state.counts
@@ -275,11 +279,11 @@ def refine_topics(
         alpha = _renew_concentration(
             alpha, state, shares, update_concentration, settled=made >= SETTLED
         )
-        if steps is None and _judge_rise(history) <= tolerance:
+        load = topics.size / max(float(state.totals[1]), 1.0)
+        if steps is None and _judge_rise(history, load) <= tolerance:
             break
-    return TopicRefinement(
-        topics, alpha, _conclude(history, tolerance, steps), np.array(history), shares
-    )
+    outcome = _conclude(history, load, tolerance, steps)
+    return TopicRefinement(topics, alpha, outcome, np.array(history), shares)
 
 
 def fit_concentration(
@@ -412,42 +416,38 @@ def _renew_concentration(
     return np.asarray(alpha.sum() * kept / kept.sum())
 
 
-def _judge_rise(history: list[float]) -> float:
-    """Return what is left to gain, as a share of what was gained.
+def _judge_rise(history: list[float], load: float) -> float:
+    """Return how much the last step added, to be compared with the tolerance.
 
-    That is the last rise, or a fourth of the rises to come, where these are more:
-    their sum if they go on falling at the rate of the last two.
+    As a share of what all steps have added, or as nats for each token over what
+    counts there (see `refine_topics`), whichever is larger.
     """
     if len(history) < 2:
         return np.inf
-    rises, whole = np.diff(history), history[-1] - history[0]
-    if not whole > 0.0:
-        return 0.0
-    last = float(rises[-1])
-    coming = 0.0
-    if rises.size > 1 and last > 0.0:
-        rate = min(last / max(float(rises[-2]), _TINY), _SLOWEST_RATE)
-        coming = last * rate / (1.0 - rate)
-    return max(last, coming / 4.0) / whole
+    last, whole = history[-1] - history[-2], history[-1] - history[0]
+    share = last / whole if whole > 0.0 else 0.0
+    return max(share, last / (_WORTH + _WORTH_LOADED * load))
 
 
-def _conclude(history: list[float], tolerance: float, steps: int | None) -> Outcome:
+def _conclude(
+    history: list[float], load: float, tolerance: float, steps: int | None
+) -> Outcome:
     made = len(history)
     if not made:
         return Outcome(Status.EXACT, 0, 0.0, "No likelihood steps were asked for.")
-    share = _judge_rise(history)
+    residual = _judge_rise(history, load)
     rise = history[-1] - history[-2] if made > 1 else np.inf
-    if share <= tolerance:
+    if residual <= tolerance:
         message = (
             f"The last of {made} variational steps raised the objective by {rise:.2g} "
-            f"for each token; what is left is {share:.1%} of what all had added."
+            f"for each token: {residual:.2g}, within tolerance={tolerance:g}."
         )
-        return Outcome(Status.CONVERGED, made, share, message)
+        return Outcome(Status.CONVERGED, made, residual, message)
     reason = "asked for" if steps is not None else "allowed by max_steps"
     message = f"Made the {made} variational steps {reason}"
     if made > 1:
         message += (
-            f"; the last still raised the objective by {rise:.2g} for each token, and "
-            f"{share:.1%} of what all had added is left (tolerance {tolerance:.1%})"
+            f"; the last still raised the objective by {rise:.2g} for each token: "
+            f"{residual:.2g}, above tolerance={tolerance:g}"
         )
-    return Outcome(Status.EXHAUSTED, made, share, f"{message}.")
+    return Outcome(Status.EXHAUSTED, made, residual, f"{message}.")
