@@ -157,7 +157,7 @@ def test_wide_rows_are_split_in_a_subspace_and_well(rng):
 
 
 def test_leading_pair_is_that_of_lapack(rng):
-    for size in (2, 5, 60, 150):
+    for size in (2, 5, 60, 150, 300):
         spread = rng.standard_normal((size, size))
         matrix = spread + spread.T
         values, vectors = find_leading_pair(matrix)
@@ -168,8 +168,8 @@ def test_leading_pair_is_that_of_lapack(rng):
 
 def test_leading_pair_of_a_repeated_eigenvalue(rng):
     # A search along single vectors would see one of the two directions only.
-    q = np.linalg.qr(rng.standard_normal((90, 90)))[0]
-    values = np.r_[3.0, 3.0, np.linspace(1.0, -2.0, 88)]
+    q = np.linalg.qr(rng.standard_normal((190, 190)))[0]
+    values = np.r_[3.0, 3.0, np.linspace(1.0, -2.0, 188)]
     found, vectors = find_leading_pair((q * values) @ q.T)
     assert np.allclose(found, 3.0)
     assert np.linalg.norm(q[:, :2].T @ vectors) == pytest.approx(np.sqrt(2.0))

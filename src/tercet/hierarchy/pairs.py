@@ -11,7 +11,7 @@ from tercet.flow import FloatArray
 __all__ = ["find_leading_pair"]
 
 # Up to this order LAPACK is the quickest.
-_SMALL = 48
+_SMALL = 128
 
 _BLOCK = 4
 
