@@ -171,7 +171,7 @@ class GammaPoisson:
     unbiased: bool = True
 
     name: ClassVar[str] = "gamma-poisson"
-    requirement: ClassVar[str] = "integers"
+    requirement: ClassVar[str] = "counts"
     factorial: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
