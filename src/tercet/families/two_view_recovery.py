@@ -269,8 +269,8 @@ def recover_loadings(
 ) -> TwoViewParameters:
     """Return aligned loadings `D1 = S12 W2' Q` and `D2 = S21 W1' Q^-T`.
 
-    With the basis of the leading singular vectors these are `pinv(W1) Q` and
-    `pinv(W2) Q^-T`. A column keeps its length out of the model: columns of a
+    In the limit these are `pinv(W1) Q` and `pinv(W2) Q^-T` of the paper, for rows of W1
+    and W2 in the spans of the loadings. A column keeps its length out of the model: columns of a
     view of counts sum to one, others have unit length, and `strengths` hold the
     product of both lengths. The sign makes a view of counts positive; with two
     views of real numbers it makes the largest loading of the first view positive.

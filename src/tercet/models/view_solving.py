@@ -237,7 +237,9 @@ def whiten_equations(equations: ViewEquations, n_components: int) -> ViewWhiteni
     ViewWhitening
         The whitening pair.
     """
-    return whiten_views(equations.cross, equations.lifts, equations.bases, n_components)
+    return whiten_views(
+        equations.cross, equations.lifts, equations.within, n_components
+    )
 
 
 def find_points(moments: TwoViewMoments, n_components: int, delta: float) -> Pair:

@@ -14,6 +14,8 @@ __all__ = ["ViewWhitening", "measure_clearance", "whiten_views"]
 
 Pair = tuple[FloatArray, FloatArray]
 
+_RIDGE = 0.01
+
 
 @dataclass(frozen=True, eq=False)
 class ViewWhitening:
@@ -36,8 +38,8 @@ class ViewWhitening:
     >>> from tercet.whitening import whiten_views
     >>> cross = np.diag([4.0, 1.0])
     >>> eye = np.eye(2)
-    >>> whiten_views(cross, (cross, cross), (eye, eye), 2).verdict.condition
-    4.0
+    >>> round(whiten_views(cross, (cross, cross), (eye, eye), 2).verdict.condition)
+    4
     """
 
     coordinates: Pair
@@ -47,9 +49,16 @@ class ViewWhitening:
 
 
 def whiten_views(
-    cross: FloatArray, lifts: Pair, bases: Pair, n_components: int
+    cross: FloatArray, lifts: Pair, within: Pair, n_components: int
 ) -> ViewWhitening:
-    """Whiten a cross-covariance by its leading singular vectors.
+    """Whiten a cross-covariance by its leading canonical directions.
+
+    Any pair of rank k with `W1 S12 W2' = I` is exact in the limit. With finite rows
+    singular vectors are best taken where the noise of each view is round: after
+    each view has been brought to unit covariance, nearly - a small share of the
+    mean variance is added, so that directions without variance stay harmless
+    (`experiments/discrete_cca`: errors lower by a tenth to a quarter than with the
+    singular vectors of S12 itself).
 
     Parameters
     ----------
@@ -57,15 +66,16 @@ def whiten_views(
         `B1' S12 B2`.
     lifts : pair of ndarray, (d1, p2) and (d2, p1)
         `S12 B2` and `S21 B1`.
-    bases : pair of ndarray, (d1, p1) and (d2, p2)
-        Bases, orthonormal or not.
+    within : pair of ndarray, (p1, p1) and (p2, p2)
+        Covariances of the projected views.
     n_components : int
         Number of shared sources k.
 
     Returns
     -------
     ViewWhitening
-        The pair, with the verdict on the rank.
+        The pair, with the verdict on the rank; its spectrum holds canonical
+        correlations, nearly.
 
     Raises
     ------
@@ -77,15 +87,15 @@ def whiten_views(
     >>> import numpy as np
     >>> from tercet.whitening import whiten_views
     >>> S12 = np.array([[4.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    >>> pair = whiten_views(S12, (S12, S12.T), (np.eye(2), np.eye(3)), 2)
+    >>> pair = whiten_views(S12, (S12, S12.T), (8.0 * np.eye(2), 8.0 * np.eye(3)), 2)
     >>> W1, W2 = pair.coordinates[0].T, pair.coordinates[1].T
-    >>> np.allclose(W1 @ S12 @ W2.T, np.eye(2)), pair.spectrum
-    (True, array([4., 1.]))
+    >>> np.allclose(W1 @ S12 @ W2.T, np.eye(2)), pair.spectrum.round(2)
+    (True, array([0.5 , 0.12]))
     """
-    # Singular vectors mean something in orthonormal coordinates only.
-    inverses = [linalg.pinv(np.linalg.qr(basis, mode="r")) for basis in bases]
-    upright = inverses[0].T @ cross @ inverses[1]
-    left, spectrum, right = linalg.svd(upright, full_matrices=False)
+    inverses = [_invert_root(matrix) for matrix in within]
+    left, spectrum, right = linalg.svd(
+        inverses[0].T @ cross @ inverses[1], full_matrices=False
+    )
     check_rank(spectrum, n_components)
     kept = slice(None, n_components)
     left, right = left[:, kept], right[kept].T
@@ -102,6 +112,13 @@ def whiten_views(
         spectrum=spectrum,
         verdict=judge_spectrum(spectrum, n_components),
     )
+
+
+def _invert_root(covariance: FloatArray) -> FloatArray:
+    """Return the inverse root of a covariance with a little added to its diagonal."""
+    values, vectors = linalg.eigh((covariance + covariance.T) / 2.0)
+    values = np.maximum(values, 0.0)
+    return np.asarray(vectors / np.sqrt(values + _RIDGE * values.mean()))
 
 
 def measure_clearance(
