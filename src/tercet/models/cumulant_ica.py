@@ -63,8 +63,10 @@ class CumulantICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TercetEstim
         (discrete ICA; sources have to be skewed).
     refine : int, default=20
         Likelihood steps at most; 0 for cumulants alone. Counts take none.
-    tolerance : float, default=1e-3
-        Largest entry of the last relative step. Steps converge quadratically.
+    tolerance : float or None, default=None
+        Largest entry of the last relative step; None is the smaller of 0.01 and one
+        over the root of the number of rows. What is left then is about its square,
+        far below the sampling error.
     random_state : int, Generator or None, default=None
         Seed of the starting block for many features; None is a fixed seed.
     n_jobs : int or None, default=None
@@ -128,7 +130,7 @@ class CumulantICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TercetEstim
         *,
         noise: str = "none",
         refine: int = 20,
-        tolerance: float = 1e-3,
+        tolerance: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -235,7 +237,8 @@ class CumulantICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TercetEstim
         if self.n_components is not None:
             check_number("n_components", self.n_components, least=1, whole=True)
         check_number("refine", self.refine, least=0, whole=True)
-        check_number("tolerance", self.tolerance, above=0.0)
+        if self.tolerance is not None:
+            check_number("tolerance", self.tolerance, above=0.0)
         if self.noise not in _NOISES:
             raise ParameterError(
                 f"noise={self.noise!r} is not known; choose 'none' or 'poisson'."
@@ -284,7 +287,7 @@ class CumulantICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TercetEstim
                 white.shift,
                 unmixing,
                 max_steps=self.refine,
-                tolerance=self.tolerance,
+                tolerance=self.tolerance or min(1e-2, white.n_rows**-0.5),
             )
             unmixing, outcome = found.rotation, found.outcome
             self._look_for_gaussians(found.information, white.n_rows)
