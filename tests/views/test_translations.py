@@ -14,6 +14,7 @@ from scipy import sparse
 
 import tercet
 from tercet.exceptions import TercetWarning
+from tercet.intake import open_source
 
 
 def read_documents(folder: Path) -> tuple[list[str], list[str]]:
@@ -26,7 +27,7 @@ def read_documents(folder: Path) -> tuple[list[str], list[str]]:
             pair = json.loads(line)
             sittings[pair["doc"]].append(pair)
     english, french = [], []
-    for pairs in sittings.values():
+    for pairs in list(sittings.values())[:30]:
         for start in range(0, len(pairs) - 39, 40):
             part = pairs[start : start + 40]
             english.append(" ".join(pair["en"] for pair in part))
@@ -40,9 +41,11 @@ def test_texts_are_found_by_their_translations(data_folder: Path) -> None:
     train, test = [], []
     for side, language in zip(texts, ("english", "french"), strict=True):
         reader = tercet.read(
-            side, stop_words=language, stemming=language, max_features=3000
+            side, stop_words=language, stemming=language, max_features=3000, n_jobs=1
         )
-        rows = sparse.vstack([block.rows for block in reader.blocks()], format="csr")
+        rows = sparse.vstack(
+            [block.rows for block in open_source(reader).blocks()], format="csr"
+        )
         train.append(rows[np.flatnonzero(~held)])
         test.append(rows[np.flatnonzero(held)])
     with warnings.catch_warnings():
