@@ -55,7 +55,7 @@ style: $(STAMPS)/lint
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 
-types: $(STAMPS)/lint
+types: $(STAMPS)/lint $(STAMPS)/test
 	$(RUN) -m mypy
 
 contracts: $(STAMPS)/lint
