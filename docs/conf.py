@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 from pathlib import Path
@@ -50,7 +51,7 @@ def draw_pictures(app: Any) -> None:  # noqa: ARG001 - Sphinx hands it over
         if "savefig" not in text:
             continue
         code = "\n".join(BLOCK.findall(text))
-        with contextlib.chdir(PICTURES):
+        with contextlib.chdir(PICTURES), contextlib.redirect_stdout(io.StringIO()):
             exec(compile(code, str(page), "exec"), {"__name__": "__main__"})
 
 

@@ -213,7 +213,7 @@ class TreeEstimator(
 
         Returns
         -------
-        ndarray of shape (n_leaves_,)
+        ndarray of shape (n_leaves,)
             Groups, numbered from left to right.
         """
         check_is_fitted(self)
@@ -231,7 +231,7 @@ class TreeEstimator(
 
         Returns
         -------
-        ndarray of shape (n_leaves_ - 1, 4)
+        ndarray of shape (n_leaves - 1, 4)
             As `scipy.cluster.hierarchy.linkage` returns it; observation i is
             leaf i.
         """

@@ -83,9 +83,9 @@ class BisectingMoments(TreeEstimator):
     ----------
     labels_ : ndarray of shape (n,)
         Leaf of each row; leaves are numbered from left to right.
-    components_ : ndarray of shape (n_leaves_, d)
+    components_ : ndarray of shape (n_leaves, d)
         Mean row of each leaf.
-    weights_ : ndarray of shape (n_leaves_,)
+    weights_ : ndarray of shape (n_leaves,)
         Share of the rows in each leaf.
     hierarchy_ : tercet.hierarchy.Hierarchy
         The tree as arrays.
