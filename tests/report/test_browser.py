@@ -108,7 +108,7 @@ def test_page_is_silent_and_offline(name: str, visit: Any) -> None:
     assert [
         url
         for url in list_requests(browser)
-        if not url.startswith(("file:", "data:", "chrome:"))
+        if not url.startswith(("file:", "data:", "chrome"))
     ] == []
     assert browser.execute_script("return window.broken === undefined")
 

@@ -62,11 +62,18 @@ def test_loadings_are_found_among_more_noise_sources_than_features(
 
 
 def test_complex_pairs_of_the_pencil_are_reported() -> None:
-    views = make_discrete_cca(60, n_components=10, random_state=3).views
-    with pytest.warns(ModelWarning) as caught:
-        model = DiscreteCCA(8, decomposition="eigen").fit(*views)
-    assert any("complex pair" in str(warning.message) for warning in caught)
-    assert model.outcome_.status == "fell back"
+    # Which corpora have them depends on the combination of targets, and that on
+    # signs that a linear algebra library is free to choose; most of these have.
+    fell_back = 0
+    for seed in range(12):
+        views = make_discrete_cca(60, n_components=10, random_state=seed).views
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = DiscreteCCA(8, decomposition="eigen").fit(*views)
+        told = any("complex pair" in str(warning.message) for warning in caught)
+        assert told == (model.outcome_.status == "fell back")
+        fell_back += told
+    assert fell_back > 0
 
 
 def test_continuous_views_with_symmetric_sources() -> None:

@@ -177,6 +177,9 @@ def project_shares(masses: FloatArray, floor: float) -> FloatArray:
     table = masses if masses.ndim == 2 else masses[:, None]
     d = table.shape[0]
     floor = min(floor, 1.0 / d)
+    # Scaled to a largest entry of one, so that no mass is too small to divide by.
+    largest = table.max(axis=0)
+    table = table / np.where(largest > np.finfo(float).tiny, largest, np.inf)
     low = table <= 0.0
     totals = np.where(table.sum(axis=0) > 0.0, table.sum(axis=0), 1.0)
     while True:

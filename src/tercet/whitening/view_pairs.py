@@ -15,6 +15,7 @@ __all__ = ["ViewWhitening", "measure_clearance", "whiten_views"]
 Pair = tuple[FloatArray, FloatArray]
 
 _RIDGE = 0.01
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,15 +170,19 @@ def measure_clearance(
         turn.T @ inverse.T @ matrix @ inverse @ turn
         for turn, inverse, matrix in zip((left, right.T), inverses, within, strict=True)
     ]
-    ratios = np.empty(values.size)
+    ratios = np.zeros(values.size)
+    # Below this both values and noise are rounding, of either sign.
+    least = _ROUNDING * max(spreads)
     for k in range(values.size):
+        if values[k] <= least:
+            break
         rest = [matrix[k:, k:] for matrix in turned]
-        norms = [float(linalg.eigvalsh(matrix)[-1]) for matrix in rest]
+        norms = [max(float(linalg.eigvalsh(matrix)[-1]), 0.0) for matrix in rest]
         traces = [
             max(spread - float(matrix.diagonal()[:k].sum()), 0.0)
             for spread, matrix in zip(spreads, turned, strict=True)
         ]
         product = np.sqrt(norms[0] * traces[1]) + np.sqrt(norms[1] * traces[0])
         level = product / np.sqrt(n_rows)
-        ratios[k] = values[k] / level if level > 0.0 else np.inf
+        ratios[k] = values[k] / level if level > least else np.inf
     return ratios
