@@ -31,7 +31,7 @@ from tercet.moments import (
     TiltedPass,
     ViewsPass,
 )
-from tercet.moments.separation_passes import FourthPass
+from tercet.moments.separation_passes import FourthPass, SpreadPass
 
 N_FEATURES, WIDTH = 6, 3
 
@@ -206,6 +206,12 @@ PASSES: dict[str, PassCase] = {
         lambda rng: FourthPass(draw_basis(rng), np.zeros(WIDTH), stride=3),
         draw_weighted_counts,
         cut_rows,
+    ),
+    "spread": PassCase(
+        lambda rng: SpreadPass(rng.standard_normal(N_FEATURES)), draw_values, cut_rows
+    ),
+    "spread of sparse rows": PassCase(
+        lambda rng: SpreadPass(rng.uniform(size=N_FEATURES)), draw_counts, cut_rows
     ),
     "words": PassCase(lambda _: _WordPass(N_FEATURES), draw_dense_counts, cut_rows),
     "meetings of words": PassCase(

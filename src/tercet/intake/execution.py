@@ -84,6 +84,8 @@ def share_evenly(costs: Sequence[int], n_shares: int) -> list[tuple[int, int]]:
     """
     n_items = len(costs)
     n_shares = min(n_shares, n_items)
+    if n_shares == 1:
+        return [(0, n_items)]
     ends = np.cumsum(np.asarray(costs, dtype=np.float64))
     cuts = [0]
     for share in range(1, n_shares):

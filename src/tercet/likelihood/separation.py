@@ -14,12 +14,16 @@ import numpy as np
 
 from tercet.flow import Block, FloatArray, Outcome, Source, Status
 from tercet.kernels.scores import N_FUNCTIONS, add_scores
+from tercet.moments.separation_passes import choose_chunk
 from tercet.moments.view_passes import project_block
 
 __all__ = ["ScorePass", "ScoreState", "Separation", "fit_scores", "refine_unmixing"]
 
-_UPPER = np.triu_indices(N_FUNCTIONS)
-_CHUNK = 512
+_N_PRODUCTS = N_FUNCTIONS * (N_FUNCTIONS + 1) // 2
+# Where products of two functions are in their upper half, row by row.
+_PLACES = np.zeros((N_FUNCTIONS, N_FUNCTIONS), dtype=np.intp)
+_PLACES[np.triu_indices(N_FUNCTIONS)] = np.arange(_N_PRODUCTS)
+_PLACES = np.maximum(_PLACES, _PLACES.T)
 _LONGEST_STEP = 0.5
 # Two sources that are nearly Gaussian have a Hessian that is nearly singular.
 _LEAST_DETERMINANT = 0.05
@@ -68,7 +72,7 @@ class ScorePass:
         """Return zero sums."""
         k = self.directions.shape[1]
         return ScoreState(
-            0.0, np.zeros((k, k)), np.zeros((_UPPER[0].size, k)), np.zeros((4, k))
+            0.0, np.zeros((k, k)), np.zeros((_N_PRODUCTS, k)), np.zeros((4, k))
         )
 
     def update(self, state: ScoreState, block: Block) -> ScoreState:
@@ -76,9 +80,10 @@ class ScorePass:
         scale = np.ones(block.n_rows) if block.weights is None else block.weights
         state.mass += float(scale.sum())
         k = self.directions.shape[1]
-        scores = np.empty((k, _CHUNK))
-        for start in range(0, block.n_rows, _CHUNK):
-            rows = slice(start, min(start + _CHUNK, block.n_rows))
+        chunk = choose_chunk(k)
+        scores = np.empty((k, min(chunk, block.n_rows)))
+        for start in range(0, block.n_rows, chunk):
+            rows = slice(start, min(start + chunk, block.n_rows))
             # A source lies in one piece: its sums then stay in registers.
             part = self._project(Block(block.rows[rows]))
             mine = scores[:, : part.shape[1]]
@@ -151,10 +156,8 @@ def fit_scores(grams: FloatArray, slopes: FloatArray) -> FloatArray:
     >>> fit_scores(upper[:, None], np.array([[1.0], [0.0], [0.0], [0.0]])).ravel()
     array([1., 0., 0., 0.])
     """
-    matrices = np.empty((grams.shape[1], N_FUNCTIONS, N_FUNCTIONS))
-    matrices[:, _UPPER[0], _UPPER[1]] = grams.T
-    matrices[:, _UPPER[1], _UPPER[0]] = grams.T
-    ridge = _RIDGE * np.trace(matrices, axis1=1, axis2=2)
+    matrices = grams.T[:, _PLACES]
+    ridge = _RIDGE * grams[np.diagonal(_PLACES)].sum(axis=0)
     matrices += ridge[:, None, None] * np.eye(N_FUNCTIONS)
     return np.ascontiguousarray(
         np.linalg.solve(matrices, slopes.T[..., None])[..., 0].T
@@ -210,10 +213,10 @@ def refine_unmixing(
     rotation = rotation / np.linalg.norm(rotation, axis=1)[:, None]
     first = np.zeros((N_FUNCTIONS, k))
     state = source.run(_at(whitener, shift, rotation, first))
-    coefficients = fit_scores(state.grams, state.slopes)
     largest, steps = np.inf, 0
     information = np.zeros(k)
     while steps < max_steps and largest > tolerance:
+        coefficients = fit_scores(state.grams, state.slopes)
         state = source.run(_at(whitener, shift, rotation, coefficients))
         step, information = _find_step(state, coefficients)
         largest = float(np.abs(step).max())
@@ -221,7 +224,6 @@ def refine_unmixing(
             step *= _LONGEST_STEP / largest
         rotation = rotation + step @ rotation
         rotation /= np.linalg.norm(rotation, axis=1)[:, None]
-        coefficients = fit_scores(state.grams, state.slopes)
         steps += 1
     return Separation(rotation, information, _describe(steps, largest, tolerance))
 

@@ -21,7 +21,11 @@ from tercet.likelihood.separation import refine_unmixing
 from tercet.models.decomposing import solve_equations
 from tercet.models.estimators import TercetEstimator, check_number
 from tercet.moments import PairPass, TallyPass, collect
-from tercet.moments.separation_passes import CenteredSource, FourthPass
+from tercet.moments.separation_passes import (
+    CenteredSource,
+    FourthPass,
+    SpreadPass,
+)
 from tercet.moments.subspace import GRAM_LIMIT, apply_pair, find_subspace
 
 __all__ = ["CumulantICA"]
@@ -37,9 +41,13 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 class _White(NamedTuple):
-    """Rows made white: what they are multiplied by, and their mean then."""
+    """Rows made white: what they are multiplied by, and their mean then.
+
+    `colorer` is the pseudo-inverse of the transposed `whitener`.
+    """
 
     whitener: FloatArray
+    colorer: FloatArray
     shift: FloatArray
     mean: FloatArray
     n_rows: float
@@ -294,7 +302,7 @@ class CumulantICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TercetEstim
         self.mean_ = white.mean
         self.whitening_ = np.ascontiguousarray(white.whitener.T)
         components = unmixing @ white.whitener.T
-        self._settle(components, linalg.pinv(components), outcome)
+        self._settle(components, white.colorer @ np.linalg.inv(unmixing), outcome)
 
     def _whiten(self, source: Source) -> _White:
         """Find what makes rows white, after principal components if there are many."""
@@ -308,24 +316,11 @@ class CumulantICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TercetEstim
                 "a covariance."
             )
         mean = tally.first[0] / mass
-        centered = CenteredSource(source, mean)
-        most = min(d, tally.n_rows)
-        width = min(d, (self.n_components or most) + _EXTRA)
-        plan = MomentPlan("rows")
         if d <= GRAM_LIMIT:
-            basis = np.eye(d)
+            values, vectors = np.linalg.eigh(source.run(SpreadPass(mean)) / mass)
         else:
-            basis = find_subspace(
-                centered,
-                plan,
-                width,
-                self._rng(),
-                factorial=False,
-                exact=False,
-                n_iterations=3,
-            )
-        pair = apply_pair(centered.run(PairPass(basis, plan)), basis, factorial=False)
-        values, vectors = linalg.eigh(basis.T @ pair)
+            width = min(d, (self.n_components or tally.n_rows) + _EXTRA)
+            values, vectors = self._find_main_directions(source, mean, width)
         values, vectors = values[::-1], vectors[:, ::-1]
         rank = int(np.count_nonzero(values > _FLAT * max(values[0], _TINY)))
         k = self.n_components or rank
@@ -335,8 +330,28 @@ class CumulantICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TercetEstim
                 f"rank {rank}. Ask for {rank} at most.",
                 rank,
             )
-        whitener = np.ascontiguousarray(basis @ (vectors[:, :k] / np.sqrt(values[:k])))
-        return _White(whitener, mean @ whitener, mean, mass)
+        scales = np.sqrt(values[:k])
+        whitener = np.ascontiguousarray(vectors[:, :k] / scales)
+        colorer = vectors[:, :k] * scales
+        return _White(whitener, colorer, mean @ whitener, mean, mass)
+
+    def _find_main_directions(
+        self, source: Source, mean: FloatArray, width: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the largest variances and their directions, (d, p), by rising size."""
+        centered, plan = CenteredSource(source, mean), MomentPlan("rows")
+        basis = find_subspace(
+            centered,
+            plan,
+            width,
+            self._rng(),
+            factorial=False,
+            exact=False,
+            n_iterations=3,
+        )
+        pair = apply_pair(centered.run(PairPass(basis, plan)), basis, factorial=False)
+        values, vectors = np.linalg.eigh(basis.T @ pair)
+        return values, basis @ vectors
 
     def _settle(
         self, components: FloatArray, mixing: FloatArray, outcome: Outcome

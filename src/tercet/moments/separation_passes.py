@@ -12,12 +12,41 @@ from scipy import sparse
 from tercet.flow import Block, FloatArray, Pass, Source
 from tercet.moments.view_passes import project_block
 
-__all__ = ["CenteredSource", "FourthPass", "FourthState"]
+__all__ = [
+    "CenteredSource",
+    "FourthPass",
+    "FourthState",
+    "SpreadPass",
+    "choose_chunk",
+]
 
 State = TypeVar("State")
 
-# Rows whose products are in flight at once; their buffers stay in cache.
-_CHUNK = 512
+# Rows whose products are in flight at once: their buffers stay in cache, and there
+# are enough of them that calls cost little.
+_FEWEST_ROWS, _VALUES = 512, 8192
+
+
+def choose_chunk(k: int) -> int:
+    """Return how many rows of some sources are worked on at once.
+
+    Parameters
+    ----------
+    k : int
+        Number of sources.
+
+    Returns
+    -------
+    int
+        Rows; the same for any cut into blocks.
+
+    Examples
+    --------
+    >>> from tercet.moments.separation_passes import choose_chunk
+    >>> choose_chunk(4), choose_chunk(20)
+    (2048, 512)
+    """
+    return max(_FEWEST_ROWS, _VALUES // k)
 
 
 class CenteredSource:
@@ -80,6 +109,45 @@ def _center(block: Block, mean: FloatArray) -> Block:
     return Block(cast(FloatArray, rows) - mean, block.start, block.weights)
 
 
+@dataclass(frozen=True, eq=False)
+class SpreadPass:
+    """Sums of `(x - m) (x - m)'`, for few features.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (d,)
+        The m.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tercet.intake import open_source
+    >>> from tercet.moments.separation_passes import SpreadPass
+    >>> rows = open_source(np.array([[1.0, 2.0], [3.0, 2.0]]))
+    >>> rows.run(SpreadPass(np.array([2.0, 1.0])))
+    array([[2., 0.],
+           [0., 2.]])
+    """
+
+    mean: FloatArray
+
+    def initial(self) -> FloatArray:
+        """Return zero sums."""
+        return np.zeros((self.mean.size, self.mean.size))
+
+    def update(self, state: FloatArray, block: Block) -> FloatArray:
+        """Take in one block of rows."""
+        rows = cast(FloatArray, _center(block, self.mean).rows)
+        scaled = rows if block.weights is None else rows * block.weights[:, None]
+        state += scaled.T @ rows
+        return state
+
+    def merge(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Add the right sums to the left."""
+        left += right
+        return left
+
+
 @dataclass(eq=False)
 class FourthState:
     """Third and fourth sums of whitened rows, while they grow."""
@@ -132,13 +200,16 @@ class FourthPass:
         scale = scale[chosen]
         projected = project_block(rows, self.directions) - self.shift
         state.mass += float(scale.sum())
-        first, last = np.triu_indices(projected.shape[1])
-        for start in range(0, projected.shape[0], _CHUNK):
-            z = projected[start : start + _CHUNK]
-            products = z[:, first] * z[:, last]
-            products *= scale[start : start + _CHUNK, None]
-            state.thirds += products.T @ z
-            state.fourths += products.T @ (z * z)
+        n_rows, k = projected.shape
+        first, last = np.triu_indices(k)
+        chunk = choose_chunk(k)
+        for start in range(0, n_rows, chunk):
+            some = slice(start, start + chunk)
+            # A direction lies in one piece, so that pairs are products of vectors.
+            z = np.ascontiguousarray(projected[some].T)
+            products = (z * scale[some])[first] * z[last]
+            state.thirds += products @ z.T
+            state.fourths += products @ (z * z).T
         return state
 
     def merge(self, left: FourthState, right: FourthState) -> FourthState:
