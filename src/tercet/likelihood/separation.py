@@ -79,18 +79,16 @@ class ScorePass:
         """Take in one block of rows."""
         scale = np.ones(block.n_rows) if block.weights is None else block.weights
         state.mass += float(scale.sum())
-        k = self.directions.shape[1]
-        chunk = choose_chunk(k)
-        scores = np.empty((k, min(chunk, block.n_rows)))
+        chunk = choose_chunk(self.directions.shape[1])
         for start in range(0, block.n_rows, chunk):
             rows = slice(start, min(start + chunk, block.n_rows))
             # A source lies in one piece: its sums then stay in registers.
             part = self._project(Block(block.rows[rows]))
-            mine = scores[:, : part.shape[1]]
+            scores = np.empty_like(part)
             add_scores(
-                part, scale[rows], self.coefficients, mine, state.grams, state.slopes
+                part, scale[rows], self.coefficients, scores, state.grams, state.slopes
             )
-            state.gradient += mine @ part.T
+            state.gradient += scores @ part.T
         return state
 
     def _project(self, block: Block) -> FloatArray:
