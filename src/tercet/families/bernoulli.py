@@ -25,7 +25,7 @@ from tercet.families.population import (
     plant_equations,
 )
 from tercet.families.recovering import recover_mixture
-from tercet.families.settings import check_count
+from tercet.families.settings import check_count, check_positive
 from tercet.families.shifting import shift_moments
 from tercet.flow import (
     Equations,
@@ -48,7 +48,7 @@ __all__ = ["Bernoulli"]
 # Products with a Gram matrix in memory cost next to nothing.
 _GRAM_ITERATIONS = 100
 # A basis with columns to spare need not be found to the last digit.
-_GRAM_TOLERANCE = 1e-5
+_GRAM_TOLERANCE = 1e-3
 _TINY = float(np.finfo(np.float64).tiny)
 _KINDS = Registry[str]("moments")
 for _name in ("completed", "factorial", "raw"):
@@ -74,6 +74,9 @@ class Bernoulli:
     rounds : int
         How often completed third moments are filled again from the parameters
         that came out; zero fits them to the other entries alone.
+    tolerance : float
+        Share of itself to which what is filled in is found; 0.001 will do for a
+        start.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class Bernoulli:
 
     moments: str = "completed"
     rounds: int = 1
+    tolerance: float = 1e-12
 
     name: ClassVar[str] = "bernoulli"
     requirement: ClassVar[str] = "binary"
@@ -97,6 +101,7 @@ class Bernoulli:
     def __post_init__(self) -> None:
         _KINDS[self.moments]
         check_count("rounds", self.rounds, 0)
+        check_positive("tolerance", self.tolerance)
 
     @property
     def factorial(self) -> bool:
@@ -111,7 +116,11 @@ class Bernoulli:
     @property
     def settings(self) -> Mapping[str, Any]:
         """Arguments that rebuild the family."""
-        return {"moments": self.moments, "rounds": self.rounds}
+        return {
+            "moments": self.moments,
+            "rounds": self.rounds,
+            "tolerance": self.tolerance,
+        }
 
     def choose_basis(
         self,
@@ -207,11 +216,13 @@ class Bernoulli:
         start = (
             None if parameters is None else parameters.centers**2 @ parameters.weights
         )
-        diagonal = iterate_diagonal(equations, n_components, start)
+        diagonal = iterate_diagonal(
+            equations, n_components, start, tolerance=self.tolerance
+        )
         lift, pair = add_diagonal(equations, diagonal)
         paired = replace(equations, lift=lift, pair=pair, hollow=False)
         entries = (
-            fit_repeated(paired, n_components)
+            fit_repeated(paired, n_components, tolerance=self.tolerance)
             if parameters is None
             else _entries_of(parameters)
         )

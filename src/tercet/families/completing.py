@@ -32,6 +32,8 @@ __all__ = [
 _TOLERANCE = 1e-12
 _MOST_STEPS = 1000
 _MOST_PRODUCTS = 100
+# Products round, so that a fit cannot get closer.
+_LEAST_RESIDUAL = 1e-11
 # While the subspace still moves the diagonal need not stand still.
 _STEPS_ON_THE_WAY = 10
 
@@ -66,8 +68,9 @@ def add_diagonal(
     array([[5.]])
     """
     basis = equations.basis
-    lift = equations.lift + diagonal[:, None] * basis
-    pair = equations.pair + basis.T @ (diagonal[:, None] * basis)
+    product = diagonal[:, None] * basis
+    lift = equations.lift + product
+    pair = equations.pair + basis.T @ product
     return lift, (pair + pair.T) / 2.0
 
 
@@ -77,6 +80,7 @@ def iterate_diagonal(
     start: FloatArray | None = None,
     *,
     most_steps: int = _MOST_STEPS,
+    tolerance: float = _TOLERANCE,
 ) -> FloatArray:
     """Return the diagonal that the best approximation of rank k has itself.
 
@@ -93,6 +97,8 @@ def iterate_diagonal(
         Where to begin; None is the square of the mean.
     most_steps : int
         Budget of steps.
+    tolerance : float
+        Steps end when the diagonal moves by less than this share of the mean.
 
     Returns
     -------
@@ -116,19 +122,31 @@ def iterate_diagonal(
     gram = None if equations.orthonormal else equations.basis.T @ equations.basis
     for _ in range(most_steps):
         lift, pair = add_diagonal(equations, diagonal)
-        values, vectors = linalg.eigh(pair, gram)
-        kept = values[::-1][:n_components]
-        above = kept > 1e-12 * max(float(kept[0]), 0.0)
-        columns = lift @ vectors[:, ::-1][:, :n_components][:, above]
+        values, vectors = _decompose(pair, gram)
+        # The k leading ones, of which rank may be lacking.
+        kept = values[-n_components:]
+        above = kept > 1e-12 * max(float(kept[-1]), 0.0)
+        columns = lift @ vectors[:, -n_components:][:, above]
         # With E = M2 U S^(-1/2), E E' is the approximation; U is unit in the
         # metric of the basis.
         approximation = (columns**2) @ (1.0 / kept[above])
-        following = np.clip(approximation, least, most)
+        following = np.minimum(np.maximum(approximation, least), most)
         moved = float(np.linalg.norm(following - diagonal))
         diagonal = following
-        if moved <= _TOLERANCE * scale:
+        if moved <= tolerance * scale:
             break
     return diagonal
+
+
+def _decompose(
+    pair: FloatArray, gram: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return eigenvalues, rising, and vectors that are unit in the metric of `gram`."""
+    if gram is None:  # NumPy's costs half of SciPy's where matrices are this small
+        values, vectors = np.linalg.eigh(pair)
+    else:
+        values, vectors = linalg.eigh(pair, gram)
+    return values, vectors
 
 
 def find_hollow_subspace(
@@ -275,7 +293,9 @@ def add_repeated(
     return replace(equations, third=third, slices=slices)
 
 
-def fit_repeated(equations: Equations, n_components: int) -> RepeatedEntries:
+def fit_repeated(
+    equations: Equations, n_components: int, *, tolerance: float = _TOLERANCE
+) -> RepeatedEntries:
     """Fit a tensor in the leading subspace of M2 to the entries that are there.
 
     A third moment of the model is `core(U, U, U)` with U the k leading
@@ -291,6 +311,8 @@ def fit_repeated(equations: Equations, n_components: int) -> RepeatedEntries:
         repeated feature.
     n_components : int
         Rank k.
+    tolerance : float
+        Largest residual of the equation, as a share of its right side.
 
     Returns
     -------
@@ -315,7 +337,7 @@ def fit_repeated(equations: Equations, n_components: int) -> RepeatedEntries:
     """
     basis = equations.basis
     gram = None if equations.orthonormal else basis.T @ basis
-    vectors = linalg.eigh(equations.pair, gram)[1][:, ::-1][:, :n_components]
+    vectors = _decompose(equations.pair, gram)[1][:, ::-1][:, :n_components]
     frame = orthonormalize(equations.lift @ vectors)
     # A sketch does not hold the frame; `seen` turns its coordinates into the
     # frame's, `(B seen)' U = I`.
@@ -332,7 +354,11 @@ def fit_repeated(equations: Equations, n_components: int) -> RepeatedEntries:
         (k**3, k**3), matvec=lambda core: core.ravel() - fill(core), dtype=np.float64
     )
     core, _ = gmres(
-        operator, known.ravel(), rtol=1e-11, restart=20, maxiter=_MOST_PRODUCTS // 20
+        operator,
+        known.ravel(),
+        rtol=max(tolerance, _LEAST_RESIDUAL),
+        restart=20,
+        maxiter=_MOST_PRODUCTS // 20,
     )
     return RepeatedEntries(frame, core.reshape(k, k, k))
 

@@ -74,6 +74,7 @@ class MemorySource:
         self._weights = weights
         self._n_threads = n_threads
         self._validated = False
+        self._only: Block | None = None  # all rows, if they make one block
 
     def run(self, work: Pass[State]) -> State:
         """Run a pass over every row and return its final state."""
@@ -109,12 +110,19 @@ class MemorySource:
     def _limits(self, start: int) -> tuple[int, int]:
         return start, min(start + self.block_rows, self.n_rows)
 
+    def _block(self, start: int) -> Block:
+        """Return a block; all rows in one are kept, as cutting them has a price."""
+        first, last = self._limits(start)
+        weights = None if self._weights is None else self._weights[first:last]
+        block = Block(self._table.cut(first, last), first, weights)
+        if last - first == self.n_rows:
+            self._only = block
+        return block
+
     def _cut(self, starts: range, audit: Audit) -> Iterator[Block]:
         unknown = not self._validated
         for start in starts:
-            first, last = self._limits(start)
-            weights = None if self._weights is None else self._weights[first:last]
-            block = Block(self._table.cut(first, last), first, weights)
+            block = self._only or self._block(start)
             if unknown:
                 validate_block(
                     block,

@@ -181,7 +181,8 @@ def project_shares(masses: FloatArray, floor: float) -> FloatArray:
     largest = table.max(axis=0)
     table = table / np.where(largest > np.finfo(float).tiny, largest, np.inf)
     low = table <= 0.0
-    totals = np.where(table.sum(axis=0) > 0.0, table.sum(axis=0), 1.0)
+    totals = table.sum(axis=0)
+    totals = np.where(totals > 0.0, totals, 1.0)
     while True:
         # What is not at the floor shares the rest in proportion; shares that
         # fall below the floor then join those at it, so this ends.

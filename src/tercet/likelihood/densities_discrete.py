@@ -161,9 +161,7 @@ class Bernoulli:
         self, sums: MixtureSums, centers: FloatArray, variances: FloatArray | None
     ) -> tuple[FloatArray, FloatArray | None]:
         """Return the shares of ones among the observed entries."""
-        seen = np.broadcast_to(sums.mass, centers.shape)
-        if sums.missed is not None:
-            seen = seen - sums.missed
+        seen = sums.mass if sums.missed is None else sums.mass - sums.missed
         known = seen > NO_MASS * max(float(sums.mass.sum()), np.finfo(float).tiny)
         shares = np.divide(sums.sums, seen, out=centers.copy(), where=known)
         return self.admit(shares), variances

@@ -35,6 +35,9 @@ __all__ = ["BernoulliMixture"]
 
 _THREE_VIEWS = "three-view"
 
+# Share of itself to which the diagonal of the pair moment is found for EM.
+_START_TOLERANCE = 1e-3
+
 
 class BernoulliMixture(MixtureModel):
     """A mixture of binary rows whose features are independent in each component.
@@ -193,9 +196,10 @@ class BernoulliMixture(MixtureModel):
         return super()._collect_more(MappedSource(source, _refuse_gaps), known)
 
     def _solve_equations(self, equations: Equations, family: Family) -> Solution:
-        # What another round of filling in would change, EM does better.
+        # What more digits and another round of filling in would change, EM does
+        # better.
         if getattr(self, "_em_follows", False) and isinstance(family, Bernoulli):
-            family = replace(family, rounds=0)
+            family = replace(family, rounds=0, tolerance=_START_TOLERANCE)
         return super()._solve_equations(equations, family)
 
     def _find_splits(
