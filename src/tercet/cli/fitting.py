@@ -21,6 +21,7 @@ __all__ = [
     "fit_reader",
     "guess_model",
     "list_candidates",
+    "load_ahead",
     "name_output",
     "read_size",
 ]
@@ -150,6 +151,27 @@ def check_views(name: str, n_files: int) -> None:
             f"model={name!r} learns from {wanted}, but {given} was given; models of two "
             f"views are {', '.join(key for key, m in MODELS.items() if m.views)}."
         )
+
+
+def load_ahead(name: str) -> None:
+    """Load the libraries of a model, and what runs compiled loops.
+
+    Half a second and more, in which a core waits for texts that others count.
+
+    Parameters
+    ----------
+    name : str
+        One of `MODELS`.
+
+    Examples
+    --------
+    >>> from tercet.cli.fitting import load_ahead
+    >>> load_ahead("lda")
+    """
+    make_model(name, None, {})
+    from tercet.kernels.variational import longest_row
+
+    longest_row(np.zeros(1, dtype=np.int32))
 
 
 def _choose_size(

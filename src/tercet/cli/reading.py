@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,7 @@ import click
 
 from tercet.cli.progress import Watch
 from tercet.exceptions import FileFormatError, ParameterError
-from tercet.intake import CorpusReader, TextPipeline, read
+from tercet.intake import CorpusReader, TextPipeline, count_threads, read
 
 __all__ = [
     "is_model_file",
@@ -46,6 +49,7 @@ def open_corpus(
     like: Any = None,
     jobs: int = -1,
     quiet: bool = False,
+    meanwhile: Callable[[], object] | None = None,
 ) -> CorpusReader:
     """Read a file and say what was left out.
 
@@ -63,6 +67,8 @@ def open_corpus(
         Processes.
     quiet : bool
         Whether to keep silent.
+    meanwhile : callable or None
+        Done in a thread while the file is read, if there are several processes.
 
     Returns
     -------
@@ -76,9 +82,21 @@ def open_corpus(
         # A word of one document says nothing about words that go together.
         pipeline = TextPipeline(**given, min_df=_MIN_DF)
         reader = read(path, n_jobs=jobs, pipeline=pipeline, **reading)
-    bars.load(reader)
+    with _beside(meanwhile if count_threads(jobs) > 1 else None):
+        bars.load(reader)
     report_reading(reader, quiet=quiet)
     return reader
+
+
+@contextmanager
+def _beside(work: Callable[[], object] | None) -> Iterator[None]:
+    """Do work in a thread as long as the block lasts; its result is not needed."""
+    if work is None:
+        yield
+        return
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(work)
+        yield
 
 
 def open_views(

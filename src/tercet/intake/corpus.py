@@ -29,6 +29,7 @@ from tercet.intake.texts.pipelines import TextPipeline
 __all__ = ["CorpusReader", "KnownColumns", "read"]
 
 _DENSE_SHARE = 0.3
+_FEW_ENTRIES = 1 << 23  # are 96 MB in a sparse array
 
 
 def read(
@@ -243,6 +244,7 @@ class CorpusReader:
         )
         self.text_pipeline = pipeline if self.layout.kind == "text" else None
         self._loaded: Loaded | None = None
+        self._rows: sparse.csr_array | None = None
 
     @property
     def path(self) -> Path | None:
@@ -285,10 +287,7 @@ class CorpusReader:
     def __iter__(self) -> Iterator[Block]:
         """Yield the rows block by block, from the first one."""
         loaded = self._load()
-        store = loaded.store
-        dense = self.layout.kind in ("wide", "matrix") and (
-            store.dense_share > _DENSE_SHARE
-        )
+        store, dense = loaded.store, self._reads_dense()
         start = 0
         for rows in store.blocks(n_columns=loaded.columns.n_features):
             if self._plan.pipeline.binary:
@@ -313,6 +312,25 @@ class CorpusReader:
         blocks = [sparse.csr_array(block.rows) for block in self]
         rows = sparse.vstack(blocks, format="csr")
         return sparse.csr_array(rows)
+
+    def keep_rows(self) -> sparse.csr_array | None:
+        """Return all rows, the same object each time, or None if dense or many.
+
+        Examples
+        --------
+        >>> import tercet
+        >>> tercet.read(["so it goes", "it is"]).keep_rows().shape
+        (2, 4)
+        """
+        store = self._load().store
+        few = store.n_rows > 0 and store.n_entries <= _FEW_ENTRIES
+        if self._rows is None and few and not self._reads_dense():
+            self._rows = self.to_sparse()
+        return self._rows
+
+    def _reads_dense(self) -> bool:
+        wide = self.layout.kind in ("wide", "matrix")
+        return wide and self._load().store.dense_share > _DENSE_SHARE
 
     def load(self, progress: Callable[[int], None] | None = None) -> CorpusReader:
         """Read and count now.

@@ -92,7 +92,11 @@ def open_source(
         _check_promise(X, wanted)
         return X
     _refuse_other_things(X)
-    stream = _find_stream(X)
+    # Readers know the names of their columns, and keep few rows in one table.
+    feature_names = feature_names or getattr(X, "feature_names", None)
+    keep = getattr(X, "keep_rows", None)
+    whole = keep() if keep is not None and sample_weight is None else None
+    stream = None if whole is not None else _find_stream(X)
     if stream is not None:
         if sample_weight is not None:
             raise ParameterError(
@@ -105,14 +109,11 @@ def open_source(
             requirement=wanted,
             n_threads=n_threads,
             block_rows=block_rows,
-            # Readers of files know the names of their columns.
-            feature_names=_read_given_names(
-                feature_names or getattr(X, "feature_names", None)
-            ),
+            feature_names=_read_given_names(feature_names),
         )
         _check_names(feature_names, source.n_features)
         return source
-    table = read_table(X)
+    table = read_table(X if whole is None else whole)
     if table.n_rows == 0:
         raise DataError(
             f"X has 0 sample(s) (shape=(0, {table.n_features})) while a minimum of 1 is "

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tercet.kernels.digamma import digamma, log_gamma, scaled_exp_digamma
 
 __all__ = [
+    "absorb_and_scatter",
     "absorb_words",
     "bound_rows",
     "infer_map_rows",
@@ -24,7 +25,6 @@ __all__ = [
     "log_mass",
     "longest_row",
     "predict_rows",
-    "scatter_words",
     "step_variational_rows",
 ]
 
@@ -108,28 +108,60 @@ def absorb_words(data, indices, lo, hi, topics, weights, mass, pull):  # type: i
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def scatter_words(data, indices, lo, hi, weights, mass, row_weight, expected):  # type: ignore[no-untyped-def]
-    """Add `row_weight x_w weights / mass_w` to row w of `expected`.
+def absorb_and_scatter(  # type: ignore[no-untyped-def]
+    data, indices, lo, hi, topics, weights, scaled, mass, pull, expected
+):
+    """Do what `absorb_words` does, and add `x_w scaled / mass_w` to row w of `expected`.
 
     Times the topics, entry by entry, `expected` becomes the expected number of
-    times that a topic emitted a word.
+    times that a topic emitted a word. In one loop the quotients are at hand, and
+    two rows of topics and two of sums are waited for together.
 
     Parameters
     ----------
-    data, indices, lo, hi, weights, mass
+    data, indices, lo, hi, topics, weights
         As in `absorb_words`.
-    row_weight : float
-        Weight of the document.
+    scaled : ndarray of shape (k,)
+        Weights of the topics times that of the document.
+    mass, pull
+        As in `absorb_words`.
     expected : ndarray of shape (d, k)
         The sums.
     """
     k = weights.shape[0]
-    for p in range(lo, hi):
-        if mass[p - lo] > LEAST_MASS:
-            ratio = row_weight * data[p] / mass[p - lo]
-            row = expected[indices[p]]
-            for j in range(k):
-                row[j] += ratio * weights[j]
+    pull[:] = 0.0
+    p = lo
+    while p + 1 < hi:
+        word0, word1 = indices[p], indices[p + 1]
+        row0, row1 = topics[word0], topics[word1]
+        mass0 = 0.0
+        mass1 = 0.0
+        for j in range(k):
+            mass0 += row0[j] * weights[j]
+            mass1 += row1[j] * weights[j]
+        ratio0 = data[p] / mass0 if mass0 > LEAST_MASS else 0.0
+        ratio1 = data[p + 1] / mass1 if mass1 > LEAST_MASS else 0.0
+        mass[p - lo] = mass0
+        mass[p - lo + 1] = mass1
+        for j in range(k):
+            pull[j] += ratio0 * row0[j] + ratio1 * row1[j]
+        sums0, sums1 = expected[word0], expected[word1]
+        for j in range(k):
+            sums0[j] += ratio0 * scaled[j]
+        for j in range(k):
+            sums1[j] += ratio1 * scaled[j]
+        p += 2
+    if p < hi:
+        row0 = topics[indices[p]]
+        mass0 = 0.0
+        for j in range(k):
+            mass0 += row0[j] * weights[j]
+        ratio0 = data[p] / mass0 if mass0 > LEAST_MASS else 0.0
+        mass[p - lo] = mass0
+        sums0 = expected[indices[p]]
+        for j in range(k):
+            pull[j] += ratio0 * row0[j]
+            sums0[j] += ratio0 * scaled[j]
 
 
 @njit(cache=True, nogil=True)
@@ -201,7 +233,7 @@ def step_variational_rows(  # type: ignore[no-untyped-def]
     counts : ndarray of shape (n, k)
         Expected topic counts of the documents, updated.
     expected : ndarray of shape (d, k)
-        Sums of `scatter_words`, at the last round's responsibilities.
+        Sums of `absorb_and_scatter`, at the last round's responsibilities.
     log_sums : ndarray of shape (k,)
         Sum over documents of `psi(gamma_j) - psi(gamma_0)`.
     totals : ndarray of shape (4,)
@@ -213,22 +245,29 @@ def step_variational_rows(  # type: ignore[no-untyped-def]
     dirichlet = np.empty(k)
     weights = np.empty(k)
     pull = np.empty(k)
+    scaled = np.empty(k)
     for i in range(indptr.shape[0] - 1):
         lo = indptr[i]
         hi = indptr[i + 1]
+        row_weight = row_weights[i]
         shift = 0.0
-        for _ in range(rounds):
+        for still in range(rounds, 0, -1):
             for j in range(k):
                 dirichlet[j] = concentration[j] + counts[i, j]
             shift = scaled_exp_digamma(dirichlet, weights)
-            absorb_words(data, indices, lo, hi, topics, weights, mass, pull)
+            if still > 1:
+                absorb_words(data, indices, lo, hi, topics, weights, mass, pull)
+            else:
+                for j in range(k):
+                    scaled[j] = row_weight * weights[j]
+                absorb_and_scatter(
+                    data, indices, lo, hi, topics, weights, scaled, mass, pull, expected
+                )
             for j in range(k):
                 counts[i, j] = pull[j] * weights[j]
         tokens = counts[i].sum()
         if tokens <= 0.0:
             continue
-        row_weight = row_weights[i]
-        scatter_words(data, indices, lo, hi, weights, mass, row_weight, expected)
         total = dirichlet.sum()
         psi_total = digamma(total)
         bound = log_mass(data, lo, hi, mass) - tokens * (shift + psi_total)

@@ -54,6 +54,7 @@ from tercet.exceptions import (
 )
 from tercet.flow import Equations, Family, Moments, Outcome, Source, Status
 from tercet.intake import (
+    CorpusReader,
     Requirement,
     count_threads,
     make_generator,
@@ -117,6 +118,7 @@ class TercetEstimator(BaseEstimator):
             # A source was opened with threads of its own.
             n_jobs=None if given else getattr(self, "n_jobs", None),
         )
+        given |= isinstance(X, CorpusReader)  # its source may be a table, it is none
         if not reset and source.n_features != self.n_features_in_:
             raise DataError(
                 f"X has {source.n_features} features, but {type(self).__name__} is "

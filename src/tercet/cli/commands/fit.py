@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tercet.cli.fitting import (
     describe_fit,
     fit_reader,
     guess_model,
+    load_ahead,
     name_output,
     read_size,
 )
@@ -96,7 +98,17 @@ def command(
             f"second_text={second_text!r} is for a second file; name it after the first."
         )
     with watch(quiet=quiet) as bars:
-        readers = [open_corpus(source, bars, reading, words, jobs=jobs, quiet=quiet)]
+        readers = [
+            open_corpus(
+                source,
+                bars,
+                reading,
+                words,
+                jobs=jobs,
+                quiet=quiet,
+                meanwhile=partial(load_ahead, model or "lda"),
+            )
+        ]
         if second is not None:
             other = reading | {"text": second_text or reading["text"]}
             readers.append(
