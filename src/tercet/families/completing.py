@@ -365,6 +365,6 @@ def fit_repeated(
 
 def _contract(third: FloatArray, vectors: FloatArray) -> FloatArray:
     """Return a symmetric tensor in other coordinates."""
-    return np.asarray(
-        np.einsum("abc,ai,bj,cl->ijl", third, vectors, vectors, vectors, optimize=True)
-    )
+    for _ in range(3):  # contracts the first index, and puts the new one last
+        third = np.tensordot(third, vectors, axes=(0, 0))
+    return third

@@ -37,7 +37,7 @@ from tercet.recovery import order_by_weight
 __all__ = ["MixtureModel"]
 
 # Largest turn of a sweep at which a start for EM is good enough.
-_START_TOLERANCE = 1e-2
+_START_TOLERANCE = 3e-2
 
 # Numbers that slices of all features may take up; beyond, they are formed from
 # the whitened third moment, as they are for other decompositions.

@@ -28,6 +28,8 @@ __all__ = [
 
 # Features whose p x p products are in flight at once.
 _FEATURE_ROWS = 512
+# Up to so many products (0.2 MB of pairs) are formed at once: one call instead of p.
+_FEW_PRODUCTS = 48_000
 
 
 def fill_symmetric(corner: FloatArray) -> FloatArray:
@@ -75,6 +77,11 @@ def contract_table(basis: FloatArray, table: FloatArray) -> FloatArray:
     """
     d, p = basis.shape
     half = np.zeros((p, p, p))
+    if d * p * p <= _FEW_PRODUCTS:
+        left, right = np.triu_indices(p)
+        half[left, right] = (basis[:, left] * basis[:, right]).T @ table
+        half[right, left] = half[left, right]
+        return _sum_orders(half)
     for start in range(0, d, _FEATURE_ROWS):
         columns = np.ascontiguousarray(basis[start : start + _FEATURE_ROWS].T)
         values = table[start : start + _FEATURE_ROWS]
@@ -82,6 +89,11 @@ def contract_table(basis: FloatArray, table: FloatArray) -> FloatArray:
             half[a, a:] += (columns[a:] * columns[a]) @ values
     for a in range(p):
         half[a:, a] = half[a, a:]
+    return _sum_orders(half)
+
+
+def _sum_orders(half: FloatArray) -> FloatArray:
+    """Sum `A_abc` over the orders of its indices, the first two of which commute."""
     return half + half.transpose(0, 2, 1) + half.transpose(2, 1, 0)
 
 
