@@ -120,6 +120,7 @@ def iterate_diagonal(
     diagonal = least if start is None else start
     scale = float(np.linalg.norm(most))
     gram = None if equations.orthonormal else equations.basis.T @ equations.basis
+    ahead = _Extrapolation()
     for _ in range(most_steps):
         lift, pair = add_diagonal(equations, diagonal)
         values, vectors = _decompose(pair, gram)
@@ -132,10 +133,34 @@ def iterate_diagonal(
         approximation = (columns**2) @ (1.0 / kept[above])
         following = np.minimum(np.maximum(approximation, least), most)
         moved = float(np.linalg.norm(following - diagonal))
-        diagonal = following
-        if moved <= tolerance * scale:
-            break
+        if moved <= tolerance * scale or most_steps == 1:
+            return following
+        diagonal = np.minimum(np.maximum(ahead.look(diagonal, following), least), most)
     return diagonal
+
+
+class _Extrapolation:
+    """Anderson's acceleration of an iteration, from the last two steps of it.
+
+    The iteration converges linearly, slowly where components are hard to tell.
+    """
+
+    _MOST = 4.0  # steps ahead
+
+    def __init__(self) -> None:
+        self._known: tuple[FloatArray, FloatArray] | None = None
+
+    def look(self, point: FloatArray, following: FloatArray) -> FloatArray:
+        """Return a better point than the one that follows, once there are two."""
+        move, known = following - point, self._known
+        self._known = move, following
+        if known is None:
+            return following
+        change = move - known[0]
+        size = float(change @ change)
+        share = float(move @ change) / size if size > 0.0 else 0.0
+        share = min(max(share, -self._MOST), 1.0)
+        return np.asarray(following - share * (following - known[1]))
 
 
 def _decompose(
