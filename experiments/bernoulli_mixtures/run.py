@@ -15,8 +15,10 @@ step gains less than 1e-5 for each row (by default it would go on about ten time
 long), on the first seeds only.
 
     python experiments/bernoulli_mixtures/run.py [--seeds 10] [--peer-seeds 2]
+        [--rows 100 300]
 
-Prints the table and writes results.json and results.md beside this file.
+With `--rows` only settings with so many rows are run, and the others are taken from
+results.json. Prints the table and writes results.json and results.md beside this file.
 """
 
 from __future__ import annotations
@@ -210,19 +212,30 @@ def average_times(results: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
+def read_known(path: Path) -> dict[tuple[int, int, int], dict[str, Any]]:
+    """Return the results of an earlier run by setting."""
+    kept = json.loads(path.read_text()) if path.exists() else []
+    return {(row["n"], row["d"], row["k"]): row for row in kept}
+
+
 def main() -> None:
     """Run all settings; print and keep the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--peer-seeds", type=int, default=2)
+    parser.add_argument("--rows", type=int, nargs="+")
     parser.add_argument("--out", type=Path, default=HERE)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     # Compile outside the measurement.
     run_setting(200, 30, 3, 1, 0)
     settings = list(dict.fromkeys(s for sweep in SWEEPS.values() for s in sweep))
+    known = read_known(options.out / "results.json") if options.rows else {}
     results = []
     for n, d, k in settings:
+        if options.rows and n not in options.rows:
+            results += [known[n, d, k]] if (n, d, k) in known else []
+            continue
         results.append(run_setting(n, d, k, options.seeds, options.peer_seeds))
         indices = {
             name: round(float(np.mean(found["ari"])), 3)
