@@ -152,6 +152,10 @@ class Density(Protocol):
         ...
 
 
+# Dividing by less may overflow.
+_SAFE_MASS = 1e-290
+
+
 def project_shares(masses: FloatArray, floor: float) -> FloatArray:
     """Return shares of at least `floor` that maximise `sum masses log shares`.
 
@@ -175,8 +179,12 @@ def project_shares(masses: FloatArray, floor: float) -> FloatArray:
     array([0.1  , 0.225, 0.675])
     """
     table = masses if masses.ndim == 2 else masses[:, None]
-    d = table.shape[0]
-    floor = min(floor, 1.0 / d)
+    floor = min(floor, 1.0 / table.shape[0])
+    totals = table.sum(axis=0)
+    if totals.min() > _SAFE_MASS:
+        shares = masses / (totals if masses.ndim == 2 else totals[0])
+        if shares.min() > floor:  # the usual case: nothing is at the floor
+            return np.asarray(shares)
     # Scaled to a largest entry of one, so that no mass is too small to divide by.
     largest = table.max(axis=0)
     table = table / np.where(largest > np.finfo(float).tiny, largest, np.inf)
