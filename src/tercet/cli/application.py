@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -173,6 +175,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["no-such-command"])
     2
     """
+    if arguments is None:
+        # The process ends with this call; looking for cycles among all that the
+        # libraries have loaded would take longer than many commands do.
+        atexit.register(gc.freeze)
     try:
         with _plain_warnings():
             outcome: Any = application.main(
