@@ -8,11 +8,14 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.decomposition import LatentDirichletAllocation
 
 import tercet
+from tercet.evaluation import measure_coherence
 from tercet.exceptions import ParameterError
 from tercet.plotting import (
     AssignmentDisplay,
+    CoherenceDisplay,
     ErrorsDisplay,
     SpectrumDisplay,
     WordsDisplay,
@@ -119,6 +122,28 @@ def test_errors_follow_the_rate() -> None:
     assert display.ax_.lines[1].get_ydata()[-1] == pytest.approx(0.25 / 4)
     with pytest.raises(ParameterError, match="for 3 sizes"):
         ErrorsDisplay(sizes, {"ours": [1.0]})
+
+
+def test_coherence_and_time_of_models_of_any_make(
+    sample: tercet.datasets.Sample,
+) -> None:
+    models = {
+        "joint": tercet.LatentDirichletAllocation(refine=0, concentration=0.3),
+        "peer": LatentDirichletAllocation(max_iter=2, random_state=0),
+    }
+    display = CoherenceDisplay.from_estimators(
+        models, sample.rows, [2, 3], kind="npmi", n_top=5
+    )
+    again = tercet.LatentDirichletAllocation(3, refine=0, concentration=0.3)
+    found = again.fit(sample.rows).components_
+    wanted = measure_coherence(found, sample.rows, kind="npmi", n_top=5)
+    assert display.coherences["joint"][1] == pytest.approx(wanted.mean())
+    assert all((times > 0.0).all() for times in display.seconds.values())
+    left, right = display.axes_
+    assert [line.get_label() for line in left.lines] == ["joint", "peer"]
+    assert right.lines[0].get_ydata() == pytest.approx(display.seconds["joint"])
+    with pytest.raises(ParameterError, match=r"seconds\['a'\] has shape \(1,\)"):
+        CoherenceDisplay([2, 3], {"a": [1.0, 2.0]}, {"a": [1.0]})
 
 
 def test_axes_are_those_given() -> None:

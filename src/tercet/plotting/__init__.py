@@ -6,6 +6,7 @@ with `plot(ax)`, and leaves `ax_` and `figure_` for finishing touches.
 
 from tercet.plotting.assignment import AssignmentDisplay
 from tercet.plotting.clusters import ClustersDisplay, FrequencyDisplay
+from tercet.plotting.coherence import CoherenceDisplay
 from tercet.plotting.errors import ErrorsDisplay
 from tercet.plotting.selection import SelectionDisplay
 from tercet.plotting.spectrum import SpectrumDisplay
@@ -15,6 +16,7 @@ from tercet.plotting.words import WordsDisplay
 __all__ = [
     "AssignmentDisplay",
     "ClustersDisplay",
+    "CoherenceDisplay",
     "ErrorsDisplay",
     "FrequencyDisplay",
     "SelectionDisplay",
