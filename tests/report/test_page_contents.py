@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
+import tercet
 from report.page_models import (
     HOSTILE,
     draw_counts,
@@ -128,6 +129,14 @@ def test_trees_and_views_have_pages_of_their_own() -> None:
     names = list(draw_counts(n_words=40).columns)
     assert lists[0]["lists"][0][0][0] == names[first.argmax()]
     assert lists[0]["lists"][1][0][0] == names[views.components_[1][0].argmax()] + "'"
+
+
+def test_points_are_laid_out_by_their_distances() -> None:
+    rows = np.vstack([np.full((40, 2), -3.0), np.full((60, 2), 4.0)])
+    rows += np.random.default_rng(0).normal(size=rows.shape)
+    page = describe_page(tercet.SphericalGaussianMixture(2).fit(rows))
+    places = [part["place"] for part in page["components"]]
+    assert sorted(place[0] for place in places) == pytest.approx([-1.0, 1.0])
 
 
 def test_page_stays_small() -> None:

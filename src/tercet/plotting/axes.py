@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["COLORS", "pick_colors", "prepare_axes"]
+__all__ = ["COLORS", "MARKERS", "pick_colors", "prepare_axes"]
 
 COLORS = (
     "#0072B2",
@@ -19,6 +19,9 @@ COLORS = (
     "#3B8E3B",
 )
 """Colours that people with any kind of colour vision can tell apart, in order."""
+
+MARKERS = "osD^vPX*<>"
+"""Marks of curves, so that they can be told apart without colours."""
 
 
 def prepare_axes(ax: Any = None, *, size: tuple[float, float] = (7.0, 4.0)) -> Any:

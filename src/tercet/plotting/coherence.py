@@ -12,11 +12,9 @@ from sklearn.base import clone
 
 from tercet.evaluation import measure_coherence
 from tercet.exceptions import ParameterError
-from tercet.plotting.axes import pick_colors, prepare_axes
+from tercet.plotting.axes import MARKERS, pick_colors, prepare_axes
 
 __all__ = ["CoherenceDisplay"]
-
-_MARKERS = "osD^vPX*<>"
 
 
 class CoherenceDisplay:
@@ -140,7 +138,7 @@ class CoherenceDisplay:
                 ax.plot(
                     self.numbers,
                     values,
-                    marker=_MARKERS[place % len(_MARKERS)],
+                    marker=MARKERS[place % len(MARKERS)],
                     color=colors[name],
                     label=name,
                 )

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tercet.exceptions import ParameterError
-from tercet.plotting.axes import pick_colors, prepare_axes
+from tercet.plotting.axes import MARKERS, pick_colors, prepare_axes
 
 __all__ = ["ErrorsDisplay"]
-
-_MARKERS = "osD^vPX*<>"
 
 
 class ErrorsDisplay:
@@ -86,7 +84,7 @@ class ErrorsDisplay:
             self.ax_.plot(
                 self.sizes,
                 mean,
-                marker=_MARKERS[place % len(_MARKERS)],
+                marker=MARKERS[place % len(MARKERS)],
                 color=colors[place],
                 label=name,
             )

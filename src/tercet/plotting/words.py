@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tercet.evaluation import measure_relevance
 from tercet.exceptions import ParameterError
 from tercet.plotting.axes import COLORS
 
@@ -153,8 +154,6 @@ def _lead(
         ranked = model.relevance(relevance)[topic]
     elif hasattr(model, "weights_") and float(np.min(table)) >= 0.0:
         overall = np.asarray(model.weights_) @ table
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ranked = np.log(row) - (1.0 - relevance) * np.log(overall)
-        ranked = np.where(np.isnan(ranked), -np.inf, ranked)
+        [ranked] = measure_relevance(row[None], overall, relevance)
     order = np.argsort(-ranked, kind="stable")[:n_words]
     return [(f"x{j}" if names is None else str(names[j]), float(row[j])) for j in order]

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
+from tercet.evaluation import measure_relevance
 from tercet.exceptions import ParameterError
 from tercet.flow import FloatArray
 from tercet.models.facts import describe_model
@@ -121,10 +123,9 @@ def rank_terms(
     there = np.flatnonzero((component > 0.0) & (overall > 0.0))
     if there.size == 0:
         return []
-    level, base = np.log(component[there]), np.log(overall[there])
     chosen: set[int] = set()
     for share in _LAMBDAS:
-        relevance = level - (1.0 - share) * base
+        [relevance] = measure_relevance(component[None, there], overall[there], share)
         chosen |= set(np.argsort(-relevance, kind="stable")[:n_terms].tolist())
     found = there[sorted(chosen)]
     return [int(j) for j in found[np.argsort(-component[found], kind="stable")]]
@@ -187,9 +188,7 @@ def _describe_components(
     """Return weight, place on the map and leading terms of each component."""
     table = model.components_
     positive = float(table.min()) >= 0.0
-    points = lay_out(
-        measure_divergence(table) if positive else _measure_distances(table)
-    )
+    points = lay_out(measure_divergence(table) if positive else cdist(table, table))
     n_terms = max(8, min(_TERMS, _MOST_TERMS // (3 * len(table))))
     described = []
     for row, weight, point in zip(table, _weights(model), points, strict=True):
@@ -209,10 +208,6 @@ def _describe_components(
             }
         )
     return described
-
-
-def _measure_distances(table: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.norm(table[:, None, :] - table[None, :, :], axis=2))
 
 
 def _describe_heat(
