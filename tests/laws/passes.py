@@ -18,6 +18,7 @@ from tercet.evaluation.comparing import _WordPass
 from tercet.flow import Block, MomentPlan
 from tercet.intake import PairedBlock
 from tercet.intake.thinning import _ThinningPass
+from tercet.likelihood.collapsed import CollapsedPass
 from tercet.likelihood.dirichlet import VariationalPass
 from tercet.likelihood.separation import ScorePass
 from tercet.models.passing import BothPass
@@ -221,6 +222,17 @@ PASSES: dict[str, PassCase] = {
         lambda rng: VariationalPass(
             np.ascontiguousarray(rng.dirichlet(np.ones(N_FEATURES), size=WIDTH).T),
             np.full(WIDTH, 0.4),
+        ),
+        draw_weighted_counts,
+        cut_rows,
+    ),
+    "collapsed step": PassCase(
+        lambda rng: CollapsedPass(
+            np.pad(
+                rng.dirichlet(np.ones(N_FEATURES), size=WIDTH).T, ((0, 0), (0, 5))
+            ).astype(np.float32),
+            np.full(WIDTH, 0.4),
+            np.full(WIDTH, 0.05),
         ),
         draw_weighted_counts,
         cut_rows,

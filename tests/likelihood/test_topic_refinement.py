@@ -1,4 +1,4 @@
-"""Variational steps: what they climb, when they end, and what they cannot break."""
+"""Likelihood steps: what they climb, when they end, and what they cannot break."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tercet.evaluation import measure_l1_error
 from tercet.exceptions import ParameterError
 from tercet.flow import Status
 from tercet.intake import open_source
-from tercet.likelihood import fit_concentration, refine_topics
+from tercet.likelihood import STEPS, fit_concentration, refine_topics
 from tercet.likelihood.dirichlet import VariationalPass
 
 
@@ -68,11 +68,12 @@ def test_the_pass_sums_the_bound_of_the_references(rng):
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.05])
 @pytest.mark.parametrize("update", [True, False])
-def test_the_objective_rises_at_every_step(sample, rng, smoothing, update):
+def test_the_bound_rises_at_every_variational_step(sample, rng, smoothing, update):
     found = refine_topics(
         open_source(sample.rows),
         blur(sample, rng),
         np.full(4, 0.2),
+        kind="variational",
         steps=25,
         smoothing=smoothing,
         update_concentration=update,
@@ -82,14 +83,15 @@ def test_the_objective_rises_at_every_step(sample, rng, smoothing, update):
     assert (np.diff(settled) > -1e-9).all()
 
 
-def test_steps_bring_topics_nearer_to_the_truth(sample, rng):
+@pytest.mark.parametrize("kind", STEPS)
+def test_steps_bring_topics_nearer_to_the_truth(sample, rng, kind):
     start = blur(sample, rng)
-    found = refine_topics(open_source(sample.rows), start, np.full(4, 0.2))
+    found = refine_topics(open_source(sample.rows), start, np.full(4, 0.2), kind=kind)
     truth = sample.parameters.centers.T
     before, after = (measure_l1_error(truth, t.T) for t in (start, found.centers))
     assert after < 0.5 * before
     assert found.outcome.status is Status.CONVERGED
-    assert found.outcome.residual <= 0.02
+    assert found.outcome.residual <= 1e-3
     np.testing.assert_allclose(found.centers.sum(axis=0), 1.0)
     assert found.shares.sum() == pytest.approx(1.0)
 
@@ -99,12 +101,23 @@ def test_the_end_is_told_honestly(sample, rng):
     none = refine_topics(source, start, np.full(4, 0.2), steps=0)
     assert none.outcome.status is Status.EXACT
     np.testing.assert_array_equal(none.centers, start)
-    few = refine_topics(source, start, np.full(4, 0.2), max_steps=2)
+    few = refine_topics(source, start, np.full(4, 0.2), max_steps=4)
     assert few.outcome.status is Status.EXHAUSTED
-    assert few.outcome.iterations == 2
-    last, whole = np.diff(few.history)[-1], few.history[-1] - few.history[0]
-    worth = 0.2 + 0.44 * start.size / sample.rows.sum()
-    assert few.outcome.residual == pytest.approx(max(last / whole, last / worth))
+    assert few.outcome.iterations == 4
+    changes = np.abs(np.diff(few.history))
+    assert few.outcome.residual == pytest.approx(changes[-2:].max())
+    assert few.outcome.residual > 1e-3
+
+
+def test_long_documents_are_worth_more_steps(rng):
+    sample = make_lda(200, n_features=60, n_components=4, mean_length=3000)
+    found = refine_topics(open_source(sample.rows), blur(sample, rng), np.full(4, 0.2))
+    assert found.outcome.converged
+    assert found.outcome.residual <= 1e-3 * 150 / 2900
+    short = refine_topics(
+        open_source(sample.rows), blur(sample, rng), np.full(4, 0.2), tolerance=0.02
+    )
+    assert short.outcome.iterations < found.outcome.iterations
 
 
 def test_shares_keep_the_sum_of_the_concentration(sample, rng):
@@ -118,42 +131,43 @@ def test_shares_keep_the_sum_of_the_concentration(sample, rng):
     np.testing.assert_allclose(found.concentration / 2.0, found.shares, rtol=1e-6)
 
 
-def test_threads_and_blocks_change_rounding_only(sample, rng):
+# Collapsed rounds have single precision; the sums over documents do not.
+@pytest.mark.parametrize(("kind", "rtol"), [("collapsed", 1e-4), ("variational", 1e-9)])
+def test_threads_and_blocks_change_rounding_only(sample, rng, kind, rtol):
     start = blur(sample, rng)
-    one = refine_topics(open_source(sample.rows), start, np.full(4, 0.2), steps=4)
-    two = refine_topics(
-        open_source(sample.rows, n_jobs=2, block_rows=37),
-        start,
-        np.full(4, 0.2),
-        steps=4,
-    )
-    np.testing.assert_allclose(two.centers, one.centers, rtol=1e-9, atol=1e-14)
-    again = refine_topics(open_source(sample.rows), start, np.full(4, 0.2), steps=4)
-    np.testing.assert_array_equal(again.centers, one.centers)
+
+    def refine(**options):
+        source = open_source(sample.rows, **options)
+        return refine_topics(source, start, np.full(4, 0.2), kind=kind, steps=4).centers
+
+    one = refine()
+    two = refine(n_jobs=2, block_rows=37)
+    np.testing.assert_allclose(two, one, rtol=rtol, atol=1e-2 * rtol)
+    np.testing.assert_array_equal(refine(), one)
 
 
+@pytest.mark.parametrize("kind", STEPS)
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_memory_is_a_table_a_thread_and_one_count_a_document(n_jobs):
+def test_memory_is_a_table_a_thread_and_one_count_a_document(n_jobs, kind):
     sample = make_lda(4000, n_features=60_000, n_components=10, mean_length=20)
     start, k, d = sample.parameters.centers, 10, 60_000
     source = open_source(sample.rows.astype(float), n_jobs=n_jobs)
-    refine_topics(source, start, np.full(k, 0.1), steps=1)  # compiles
+    refine_topics(source, start, np.full(k, 0.1), kind=kind, steps=1)  # compiles
     tracemalloc.start()
-    refine_topics(source, start, np.full(k, 0.1), steps=3)
+    refine_topics(source, start, np.full(k, 0.1), kind=kind, steps=4)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # The topics, a table of sums for each thread, the documents' counts; blocks,
-    # their counts on the way, and rows of logarithms in the rest.
-    tables = (1 + n_jobs) * d * k + 4000 * k
-    assert peak < 8 * tables + (2 << 20)
+    # The topics (collapsed: now, to sixteen columns, and before, in single precision),
+    # a table of sums for each thread, the documents' counts; blocks, their counts on
+    # the way, and rows of logarithms in the rest.
+    topics = d * k if kind == "variational" else d * (16 + k) / 2
+    assert peak < 8 * (topics + n_jobs * d * k + 4000 * k) + (2 << 20)
 
 
 def test_smoothing_spreads_like_the_corpus():
     rows = np.array([[6, 2, 0, 0], [5, 3, 0, 0], [0, 0, 7, 1], [0, 0, 6, 2]])
     start = np.array([[0.7, 0.3, 0.0, 0.0], [0.0, 0.0, 0.8, 0.2]]).T
-    found = refine_topics(
-        open_source(rows), start, [0.5, 0.5], steps=1, smoothing=0.5, tolerance=0
-    )
+    found = refine_topics(open_source(rows), start, [0.5, 0.5], steps=1, smoothing=0.5)
     # Two pseudo-tokens a topic, shared out by the counts 11, 5, 13 and 3 of 32.
     expected = (
         np.array([11 + 2 * 11 / 32, 5 + 2 * 5 / 32, 2 * 13 / 32, 2 * 3 / 32]) / 18
@@ -169,16 +183,16 @@ def test_concentration_of_fixed_topics(rng):
     np.testing.assert_allclose(found, sample.parameters.concentration, rtol=0.2)
 
 
-@settings(max_examples=30)
-@given(seed=st.integers(0, 10_000))
-def test_nothing_breaks_the_steps(seed):
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from(STEPS))
+def test_nothing_breaks_the_steps(seed, kind):
     rng = np.random.default_rng(seed)
     n, d, k = rng.integers(1, [12, 9, 6])
     topics = rng.dirichlet(np.full(d, 0.05), size=k).T
     alpha = 10.0 ** rng.uniform(-4, 3, size=k)
     rows = rng.poisson(10.0 ** rng.uniform(-2, 4), size=(n, d))
     rows[0, 0] += 1  # no counts at all are refused when they are opened
-    found = refine_topics(open_source(rows), topics, alpha, steps=4)
+    found = refine_topics(open_source(rows), topics, alpha, kind=kind, steps=4)
     assert np.isfinite(found.centers).all()
     assert np.isfinite(found.history).all()
     assert found.centers.min() >= 0.0
@@ -192,6 +206,7 @@ def test_errors_name_what_is_wrong(sample):
     for options, message in (
         ({"steps": -1}, "steps=-1"),
         ({"max_steps": 1.5}, r"max_steps=1\.5"),
+        ({"kind": "gibbs"}, "kind='gibbs' is not known; choose one of 'collapsed'"),
         ({"smoothing": -1.0}, r"smoothing=-1\.0"),
         ({"update_concentration": "some"}, "update_concentration='some'"),
     ):

@@ -3,11 +3,7 @@
 from tercet.likelihood.densities import Density
 from tercet.likelihood.densities_discrete import Bernoulli, Multinomial, Poisson
 from tercet.likelihood.densities_gaussian import SphericalGaussian
-from tercet.likelihood.dirichlet import (
-    TopicRefinement,
-    fit_concentration,
-    refine_topics,
-)
+from tercet.likelihood.dirichlet import fit_concentration
 from tercet.likelihood.expectation import RowSubset
 from tercet.likelihood.held_out import SCORES, HeldOutScore, score_topics
 from tercet.likelihood.inference import INFERENCES, infer_topics
@@ -19,10 +15,12 @@ from tercet.likelihood.mixtures import (
     score_mixture,
     sum_mixture,
 )
+from tercet.likelihood.topic_steps import STEPS, TopicRefinement, refine_topics
 
 __all__ = [
     "INFERENCES",
     "SCORES",
+    "STEPS",
     "STOPPING_RULES",
     "Bernoulli",
     "Density",

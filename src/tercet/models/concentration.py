@@ -30,6 +30,9 @@ _LEAST, _MOST, _N_TRIALS = 0.01, 100.0, 9
 _FEWEST, _UNTOLD = 3, 1.0
 # Relative accuracy of a crossing, far below its sampling error.
 _ACCURACY = 1e-3
+# Where the sums leave more than this part of the small tensor unexplained at all of
+# these trial values, there is no alpha0 to be found, only a start for other methods.
+_SCOUTS, _HOPELESS = (0.1, 1.0, 10.0), 0.3
 # Sweeps of a trial. The first starts from nothing, the others from their
 # neighbour, and from noise no number of sweeps would tell more.
 _FIRST_SWEEPS, _SWEEPS = 20, 6
@@ -123,7 +126,8 @@ def find_concentration(factorial: Equations, n_components: int) -> Concentration
     -------
     ConcentrationSearch
         The estimate and what it rests on. With no crossing, or several, the
-        estimate is the trial value of least residual.
+        estimate is the trial value of least residual; three trial values are all that
+        is looked at where the model is far from holding.
 
     Raises
     ------
@@ -145,7 +149,11 @@ def find_concentration(factorial: Equations, n_components: int) -> Concentration
     """
     if n_components < _FEWEST:
         return _leave_open(n_components)
-    trial = _Trial(_compress(factorial), n_components)
+    compressed = _compress(factorial)
+    scouted = _scout(_Trial(compressed, n_components))
+    if scouted is not None:
+        return scouted
+    trial = _Trial(compressed, n_components)
     grid = np.geomspace(_LEAST, _MOST, _N_TRIALS)
     found = [values for total in grid if (values := trial.measure(total)) is not None]
     if not found:
@@ -163,6 +171,19 @@ def find_concentration(factorial: Equations, n_components: int) -> Concentration
         for i in np.flatnonzero(np.sign(excess[:-1]) * np.sign(excess[1:]) < 0)
     ]
     return _conclude(np.array(crossings), trials, sums, residuals, trial.count)
+
+
+def _scout(trial: _Trial) -> ConcentrationSearch | None:
+    """Return the best of three trial values if the model is far from holding at all."""
+    found = [
+        values for total in _SCOUTS if (values := trial.measure(total)) is not None
+    ]
+    if len(found) < len(_SCOUTS):
+        return None
+    trials, sums, residuals = np.array(found).T
+    if residuals.min() <= _HOPELESS:
+        return None
+    return _conclude(np.zeros(0), trials, sums, residuals, trial.count)
 
 
 def _leave_open(n_components: int) -> ConcentrationSearch:
@@ -198,10 +219,10 @@ def _conclude(
     else:
         value = float(trials[np.argmin(residuals)])
         status = Status.FELL_BACK
-        number = "no" if crossings.size == 0 else "more than one"
+        number = "more than one" if crossings.size else "no"
         message = (
             f"The sums of the data have {number} concentration that adds up; "
-            f"{value:.3g} fits them best."
+            f"{value:.3g} fits them best and leaves {residuals.min():.2g} unexplained."
         )
     gap = float(np.interp(np.log(value), np.log(trials), np.log(sums / trials)))
     outcome = Outcome(status, count, abs(gap), message)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tercet.exceptions import ParameterError
 from tercet.families import GammaPoisson
 from tercet.flow import Family, FloatArray, Moments, Outcome, Parameters, Source
+from tercet.likelihood.topic_steps import Kind
 from tercet.models.decomposing import Solution
 from tercet.models.mixed_base import MixedTopicModel
 
@@ -33,9 +34,11 @@ class DiscreteICA(MixedTopicModel):
     decomposition : str, default="joint"
         How the small tensor is decomposed; see `tercet.decomposition.DECOMPOSITIONS`.
     refine : int or "auto", default="auto"
-        Variational steps after the moments: 0 for moments alone, "auto" until
-        the evidence lower bound has all but settled; rows that
-        can be read once only (iterators) get none.
+        Likelihood steps after the moments: 0 for moments alone, "auto" until
+        they have all but settled; rows that can be read once only (iterators)
+        get none.
+    steps : {"collapsed", "variational"}, default="collapsed"
+        Their kind; see `tercet.likelihood.refine_topics`.
     negative : {"simplex", "truncate"}, default="simplex"
         What is done to negative entries of topics: nearest distribution, or zero.
     unbiased : bool, default=True
@@ -96,6 +99,7 @@ class DiscreteICA(MixedTopicModel):
         *,
         decomposition: str = "joint",
         refine: int | str = "auto",
+        steps: Kind = "collapsed",
         negative: str = "simplex",
         unbiased: bool = True,
         components_init: ArrayLike | None = None,
@@ -108,6 +112,7 @@ class DiscreteICA(MixedTopicModel):
         self.n_components = n_components
         self.decomposition = decomposition
         self.refine = refine
+        self.steps = steps
         self.negative = negative
         self.unbiased = unbiased
         self.components_init = components_init
@@ -143,8 +148,6 @@ class DiscreteICA(MixedTopicModel):
         self, source: Source, start: Parameters, steps: int | None
     ) -> tuple[Parameters, Outcome, Mapping[str, Any]]:
         found, outcome, notes = self._refine_shares(source, start, steps, free=True)
-        if "alpha0_by_sums" in self.diagnostics_:
-            found = self._settle(found, self.diagnostics_["alpha0_by_sums"])
         shape = found.concentration
         shares = np.maximum(notes["shares"], np.finfo(np.float64).tiny)
         # Each source keeps the mean number of counts that the steps gave it.

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tercet.exceptions import ParameterError
 from tercet.families import LatentDirichlet, SingleTopic
 from tercet.flow import Family, FloatArray, Moments, Outcome, Parameters, Source
+from tercet.likelihood.topic_steps import Kind
 from tercet.models.concentration import find_concentration, shift_equations
 from tercet.models.decomposing import Solution
 from tercet.models.estimators import check_number
@@ -35,9 +36,11 @@ class LatentDirichletAllocation(MixedTopicModel):
         Long documents count more (Ruffini), all count the same (Zou et al.), or
         three words are drawn from each (Anandkumar et al.).
     refine : int or "auto", default="auto"
-        Variational steps after the moments: 0 for moments alone, "auto" until
-        the evidence lower bound has all but settled; rows that
-        can be read once only (iterators) get none.
+        Likelihood steps after the moments: 0 for moments alone, "auto" until
+        they have all but settled; rows that can be read once only (iterators)
+        get none.
+    steps : {"collapsed", "variational"}, default="collapsed"
+        Their kind; see `tercet.likelihood.refine_topics`.
     negative : {"simplex", "truncate"}, default="simplex"
         What is done to negative entries of topics: nearest distribution, or zero.
     components_init : array of shape (k, d) or None, default=None
@@ -89,6 +92,7 @@ class LatentDirichletAllocation(MixedTopicModel):
         decomposition: str = "joint",
         weighting: str = "length",
         refine: int | str = "auto",
+        steps: Kind = "collapsed",
         negative: str = "simplex",
         components_init: ArrayLike | None = None,
         warm_start: bool = False,
@@ -102,6 +106,7 @@ class LatentDirichletAllocation(MixedTopicModel):
         self.decomposition = decomposition
         self.weighting = weighting
         self.refine = refine
+        self.steps = steps
         self.negative = negative
         self.components_init = components_init
         self.warm_start = warm_start
@@ -166,11 +171,7 @@ class LatentDirichletAllocation(MixedTopicModel):
         if not free:
             total = float(self.concentration)
             start = replace(start, concentration=total * start.weights)
-        found, outcome, notes = self._refine_shares(source, start, steps, free=free)
-        search = self.diagnostics_.get("concentration")
-        if free and search is not None and search.converged:
-            found = self._settle(found, self.diagnostics_["alpha0_by_sums"])
-        return found, outcome, notes
+        return self._refine_shares(source, start, steps, free=free)
 
     def _start_concentration(self, weights: FloatArray) -> FloatArray:
         total = 1.0 if self.concentration == "auto" else float(self.concentration)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tercet.exceptions import ParameterError
 from tercet.flow import FloatArray, Outcome, Parameters, Source
-from tercet.likelihood import infer_topics, refine_topics, score_topics
+from tercet.likelihood import STEPS, infer_topics, refine_topics, score_topics
+from tercet.likelihood.topic_steps import Kind
 from tercet.models.bridges import convert_to_gensim, convert_to_sklearn
 from tercet.models.topic_base import TopicModel
 
 __all__ = ["MixedTopicModel"]
 
-# Estimates of alpha0 from sums and from likelihood steps that are within this
-# factor of each other tell of the same model.
-_AGREEMENT = 1.5
+# Where the small tensor decomposes to this relative residual, the model holds and the
+# concentration by sums is within a few per cent; elsewhere the likelihood knows better.
+_HOLDS = 0.1
+# Dirichlet parameter of every topic where nothing is known.
+_EVEN = 0.1
 
 
 class MixedTopicModel(TopicModel):
@@ -48,38 +52,44 @@ class MixedTopicModel(TopicModel):
 
     concentration_: FloatArray
 
+    steps: Kind
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.steps not in STEPS:
+            known = ", ".join(map(repr, STEPS))
+            raise ParameterError(
+                f"steps={self.steps!r} is not known; choose one of {known}."
+            )
+
     def _refine_shares(
         self, source: Source, start: Parameters, steps: int | None, *, free: bool
     ) -> tuple[Parameters, Outcome, Mapping[str, Any]]:
-        """Make variational steps; `free` lets the sum of Dirichlet parameters move."""
-        alpha = start.concentration
+        """Make likelihood steps; `free` lets the sum of Dirichlet parameters move.
+
+        It does not move where the sums of a model that holds have told it: steps
+        estimate it with a bias that lasts however many documents there are.
+        """
+        alpha = start.weights if start.concentration is None else start.concentration
+        if free and "alpha0_by_sums" in self.diagnostics_:
+            if self.diagnostics_["residual"] > _HOLDS:
+                alpha = np.full(alpha.size, _EVEN)
+            else:
+                search = self.diagnostics_.get("concentration")
+                free = search is not None and not search.converged
         refined = refine_topics(
             source,
             start.centers,
-            start.weights if alpha is None else alpha,
+            alpha,
+            kind=self.steps,
             steps=steps,
             update_concentration=True if free else "shares",
         )
         alpha = refined.concentration
         weights = alpha / alpha.sum()
-        notes = {"bound": refined.history, "shares": refined.shares}
+        notes = {"objective": refined.history, "shares": refined.shares}
         parameters = Parameters(refined.centers, weights, concentration=alpha)
         return parameters, refined.outcome, notes
-
-    def _settle(self, parameters: Parameters, by_sums: float) -> Parameters:
-        """Return parameters whose concentrations add up to the better estimate.
-
-        Variational steps estimate the sum with a bias that lasts however many
-        documents there are; the moments do not, where the model holds. Where the
-        two disagree it does not hold, and the likelihood has the last word.
-        """
-        alpha = parameters.concentration
-        if alpha is None:
-            return parameters
-        ratio = by_sums / float(alpha.sum())
-        if not 1.0 / _AGREEMENT < ratio < _AGREEMENT:
-            return parameters
-        return replace(parameters, concentration=alpha * ratio)
 
     def _infer(self, source: Source, method: str) -> FloatArray:
         return infer_topics(
