@@ -262,16 +262,23 @@ def keep(size: str, rows: list[dict[str, Any]]) -> None:
 
 
 def report() -> None:
-    """Print the kept results, and whether the aims were reached."""
+    """Print the kept results as tables, and whether the aims were reached."""
     known = json.loads(RESULTS.read_text())
-    for size, shape in SIZES.items():
+    for size, (n, d, k, _, frequencies) in SIZES.items():
         if size not in known:
             continue
-        print(f"\n{size}: {shape}")
-        print("                       L1  perplexity     CPU s time ratio")
+        kind = "" if frequencies == "flat" else f", {frequencies}"
+        print(f"\n| {size}: {n:,} x {d:,}, k = {k}{kind} ", end="")
+        print("| L1 error | perplexity | time over ours |")
+        print("| --- | ---: | ---: | ---: |")
         table = {row["name"]: row for row in known[size]}
-        for row in sorted(table.values(), key=lambda row: row["l1"]):
-            print(_format(row))
+        for name in ("tercet", "tercet-moments", *PEERS):
+            if name in table:
+                row = table[name]
+                print(
+                    f"| {name} | {row['l1']:.3f} | {row['perplexity']:,.0f} "
+                    f"| {row['time_ratio']:.1f} |"
+                )
         others = [row for row in table.values() if row["name"] in PEERS]
         if not others or "tercet" not in table:
             continue
@@ -281,14 +288,14 @@ def report() -> None:
         fastest = min(near, key=lambda row: row["time_ratio"])
         lowest = min(row["perplexity"] for row in others)
         print(
-            f"L1 over the best peer's: {ours['l1'] / best:.3f} (aim {quality}); "
+            f"\nL1 over the best peer's: {ours['l1'] / best:.3f} (aim {quality}); "
             f"perplexity: {ours['perplexity'] / lowest:.4f} (aim 1); fastest peer within "
             f"a tenth of the best: {fastest['name']}, {fastest['time_ratio']:.1f} times "
             f"ours (aim {speed:.0f})"
         )
         missing = [name for name in PEERS if name not in table]
         if missing:
-            print("not run:", ", ".join(missing))
+            print("Not run:", ", ".join(missing))
 
 
 def main() -> None:

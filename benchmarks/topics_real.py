@@ -8,8 +8,10 @@ The score is the log-probability of a held-out token by document completion
 (`tercet.evaluation.compare`, one per cent of the word frequencies mixed into every
 topic): once with Dirichlet parameters estimated in one way for all (`score`), and once
 with those that a package brings (`own`; tomotopy optimises its own, and so do we).
-`vi-random` makes 50 of our variational steps from random topics, `vi-moments` the same
-steps from the solution of the moments: the thesis's VI against VI-JD.
+`variational-random` makes 50 variational steps from random topics,
+`variational-moments` the same steps from the solution of the moments: the thesis's VI
+against VI-JD; so do `collapsed-random` and `collapsed-moments` with the steps of the
+default. The time of a peer is its CPU seconds over those of ours before and after it.
 
     python benchmarks/topics_real.py --data ap,kos --topics 10,50 --folds 5
     python benchmarks/topics_real.py --report
@@ -35,7 +37,8 @@ from topics import PEERS, Topics, Work, spend
 import tercet
 from tercet.evaluation import compare
 from tercet.intake import open_source
-from tercet.likelihood import refine_topics
+from tercet.likelihood import STEPS, refine_topics
+from tercet.likelihood.topic_steps import Kind
 
 DATA = Path(
     os.environ.get("TERCET_DATA", Path(__file__).parents[2] / "shared" / "data")
@@ -44,7 +47,14 @@ RESULTS = Path(__file__).parent / "results" / "topics_real.json"
 BAGS = {"ap": "ap/ap", "kos": "kos/kos", "nips": "nips/nips_1_17"}
 HELD_OUT = {"ap": 400, "kos": 600, "nips": 315, "newsgroups": 1_500}
 LAST_YEAR_OF_NIPS = "1999"
-VI_STEPS = 50
+N_STEPS = 50
+FOLDS = 5
+ORDER = (
+    "tercet",
+    "tercet-moments",
+    *(f"{kind}-{start}" for kind in STEPS for start in ("moments", "random")),
+    *PEERS,
+)
 
 
 def read_corpus(name: str) -> sparse.csr_array:
@@ -97,15 +107,19 @@ def prepare_ours(X: sparse.csr_array, k: int, refine: Any = "auto") -> Work:
     return work
 
 
-def prepare_steps(X: sparse.csr_array, k: int, seed: int, start: str) -> Work:
-    """Prepare a number of variational steps from random topics or from moments."""
+def prepare_steps(
+    X: sparse.csr_array, k: int, seed: int, start: str, kind: Kind
+) -> Work:
+    """Prepare a number of likelihood steps from random topics or from moments."""
 
     def work() -> Topics:
         if start == "moments":
-            return prepare_ours(X, k, VI_STEPS)()
+            model = tercet.LatentDirichletAllocation(k, refine=N_STEPS, steps=kind)
+            return np.asarray(model.fit(X).components_)
         topics = np.random.default_rng(seed).dirichlet(np.ones(X.shape[1]), size=k)
-        alpha = np.full(k, 1.0 / k)
-        found = refine_topics(open_source(X), topics.T, alpha, steps=VI_STEPS)
+        alpha = np.full(k, 0.1)
+        source = open_source(X)
+        found = refine_topics(source, topics.T, alpha, kind=kind, steps=N_STEPS)
         return np.asarray(found.centers.T)
 
     return work
@@ -122,13 +136,17 @@ def run(
         works["tercet"] = prepare_ours(train, k)
     if only in ("all", "ours"):
         works["tercet-moments"] = prepare_ours(train, k, 0)
-        works["vi-moments"] = prepare_steps(train, k, fold, "moments")
-        works["vi-random"] = prepare_steps(train, k, fold, "random")
+        for kind in STEPS:
+            for start in ("moments", "random"):
+                works[f"{kind}-{start}"] = prepare_steps(train, k, fold, start, kind)
     if only in ("all", "peers"):
         works |= {peer: PEERS[peer](train, k, fold) for peer in peers}
     rows = []
     for who, work in works.items():
+        beside = [spend(prepare_ours(train, k))[1]] if who in peers else []
         topics, processor, _ = spend(work)
+        if beside:
+            beside.append(spend(prepare_ours(train, k))[1])
         alpha = getattr(work, "alpha", None)
         shared = compare({who: topics}, test, train=train)[who]
         own = shared
@@ -147,6 +165,8 @@ def run(
                 "cpu_seconds": round(processor, 3),
             }
         )
+        if beside:
+            rows[-1]["time_ratio"] = round(processor / float(np.mean(beside)), 2)
         print(json.dumps(rows[-1]), flush=True)
     return rows
 
@@ -164,44 +184,51 @@ def keep(rows: list[dict[str, Any]]) -> None:
     RESULTS.write_text(f"[\n{lines}\n]\n")
 
 
+def take_better(row: dict[str, Any]) -> float:
+    """Return the better of the two scores of a row."""
+    return float(max(row["score"], row["own"]))
+
+
+def compare_rows(
+    rows: list[dict[str, Any]], ours: dict[int, dict[str, Any]]
+) -> tuple[str, str]:
+    """Return by how much ours are better on the same folds, and the time over ours."""
+    both = [row for row in rows if row["fold"] in ours]
+    if not both:
+        return "", ""
+    gap = np.mean([take_better(ours[row["fold"]]) - take_better(row) for row in both])
+    # Side by side in one run, where it was measured so.
+    ratios = [row["time_ratio"] for row in both if "time_ratio" in row] or [
+        row["cpu_seconds"] / ours[row["fold"]]["cpu_seconds"] for row in both
+    ]
+    folds = "" if len(both) == FOLDS else f" ({len(both)})"
+    return f"{gap:+.4f}{folds}", f"{np.median(ratios):.1f}"
+
+
 def report() -> None:
-    """Print the mean over folds of every corpus and number of topics."""
+    """Print tables: our score, by how much it is better than others, and time over ours."""
     known = json.loads(RESULTS.read_text())
-    for name, k in sorted({(row["data"], row["k"]) for row in known}):
-        chosen = [row for row in known if (row["data"], row["k"]) == (name, k)]
-        folds = sorted({row["fold"] for row in chosen})
-        print(f"\n{name}, k = {k}, folds {folds}")
-        print(
-            "                    score      own     npmi    CPU s  over ours  ours better by"
-        )
+    settings = sorted({(row["data"], row["k"]) for row in known})
+    names = [name for name in ORDER if any(row["name"] == name for row in known)]
+    head = " | ".join(f"{name}, {k}" for name, k in settings)
+    scores = {name: [] for name in names}
+    times = {name: [] for name in names}
+    for setting in settings:
+        chosen = [row for row in known if (row["data"], row["k"]) == setting]
         ours = {row["fold"]: row for row in chosen if row["name"] == "tercet"}
-        for who in dict.fromkeys(row["name"] for row in chosen):
-            mine = [row for row in chosen if row["name"] == who]
-            means = [
-                float(np.mean([row[column] for row in mine]))
-                for column in ("score", "own", "npmi", "cpu_seconds")
-            ]
-            ratio = np.median(
-                [
-                    row["cpu_seconds"] / ours[row["fold"]]["cpu_seconds"]
-                    for row in mine
-                    if row["fold"] in ours
-                ]
-            )
-            # On the same folds, each with the better of its two scores.
-            gap = np.mean(
-                [
-                    max(ours[row["fold"]]["score"], ours[row["fold"]]["own"])
-                    - max(row["score"], row["own"])
-                    for row in mine
-                    if row["fold"] in ours
-                ]
-            )
-            part_of = "" if len(mine) == len(folds) else f"  ({len(mine)} folds)"
-            print(
-                f"{who:16} {means[0]:8.4f} {means[1]:8.4f} {means[2]:8.3f} "
-                f"{means[3]:8.2f} {ratio:8.1f} {gap:12.4f}{part_of}"
-            )
+        for name in names:
+            mine = [row for row in chosen if row["name"] == name]
+            gap, time = compare_rows(mine, ours)
+            if name == "tercet":
+                gap = f"{np.mean([take_better(row) for row in mine]):.4f}"
+                time = f"{np.mean([row['cpu_seconds'] for row in mine]):.2f} s"
+            scores[name].append(gap)
+            times[name].append(time)
+    for title, table in (("ours is better by", scores), ("time over ours", times)):
+        print(f"\n| {title} | {head} |")
+        print("| --- |" + " ---: |" * len(settings))
+        for name, cells in table.items():
+            print(f"| {name} | {' | '.join(cells)} |")
 
 
 def main() -> None:
@@ -210,7 +237,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="ap,kos,nips,newsgroups")
     parser.add_argument("--topics", default="10,50")
-    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--folds", type=int, default=FOLDS)
     parser.add_argument("--first-fold", type=int, default=0)
     parser.add_argument("--peers", default=",".join(PEERS), help="names, or none")
     parser.add_argument(
