@@ -122,7 +122,7 @@ def measure_threads(rows: sparse.csr_array, k: int, repeats: int) -> dict[str, o
 def main() -> None:
     """Measure, keep and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--documents", type=int, default=200_000)
     parser.add_argument("--words", type=int, default=10_000)
     parser.add_argument("--topics", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=3)

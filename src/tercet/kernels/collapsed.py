@@ -35,6 +35,8 @@ _FAST = {"reassoc", "contract", "nsz", "arcp", "nnan", "ninf"}
 _ONE, _ZERO = np.float32(1.0), np.float32(0.0)
 # A word with less mass counts as unknown: a reciprocal of it would overflow.
 _LEAST_MASS = np.float32(1e-30)
+# Documents of less in all count as empty: a reciprocal would overflow.
+_LEAST_LENGTH = 1e-200
 # Going on, nothing falls below this part of where it is.
 _LEAST_KEPT = 0.2
 # Below this expected count a few terms of series are exact enough.
@@ -65,7 +67,7 @@ def pad_width(k: int) -> int:
     return -(-k // _LANES) * _LANES
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def blend_topics(
     topics: NDArray[np.float64],
     before: NDArray[np.float32],
@@ -102,7 +104,7 @@ def blend_topics(
             table[w, j] *= sums[j]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def measure_climb(count, certainty, alpha, psi, slope, bend):  # type: ignore[no-untyped-def]
     """Return the expectation of `psi(alpha + n) - psi(alpha)` over topic counts n.
 
@@ -155,7 +157,7 @@ def _make_room(width: int) -> NDArray[np.float32]:
     return np.zeros(width + 2 * _GUARD, np.float32)[_GUARD : _GUARD + width]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@njit(fastmath=_FAST, error_model="numpy", inline="always")
 def _weigh_topics(  # type: ignore[no-untyped-def]
     concentration, own, length, total, shares, weights, shared, floors
 ):
@@ -167,7 +169,7 @@ def _weigh_topics(  # type: ignore[no-untyped-def]
         floors[j] = concentration[j] / here
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@njit(fastmath=_FAST, error_model="numpy", inline="always")
 def _split_word(row, x, weights, shared, floors, scale, least, parts):  # type: ignore[no-untyped-def]
     """Write the shares of a word's topics up to scale, and return their sum."""
     mass = _ZERO
@@ -190,19 +192,19 @@ def _split_word(row, x, weights, shared, floors, scale, least, parts):  # type: 
     return rest
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@njit(fastmath=_FAST, error_model="numpy", inline="always")
 def _add_squares(parts, factor, squares):  # type: ignore[no-untyped-def]
     for j in range(parts.shape[0]):
         squares[j] += factor * parts[j] * parts[j]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@njit(fastmath=_FAST, error_model="numpy", inline="always")
 def _scatter_word(parts, factor, sums):  # type: ignore[no-untyped-def]
     for j in range(sums.shape[0]):
         sums[j] += factor * parts[j]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@njit(fastmath=_FAST, error_model="numpy", inline="always")
 def _carry_on(pull, stride, shares):  # type: ignore[no-untyped-def]
     """Set shares to `pull`, and on in the same direction; return their sum."""
     known = 0.0
@@ -219,7 +221,7 @@ def _carry_on(pull, stride, shares):  # type: ignore[no-untyped-def]
     return known
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, inline="always")
+@njit(fastmath=_FAST, error_model="numpy", inline="always")
 def _add_climbs(  # type: ignore[no-untyped-def]
     pull, squares, length, row_weight, concentration, polygammas, climbs
 ):
@@ -236,7 +238,7 @@ def _add_climbs(  # type: ignore[no-untyped-def]
             )
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _sum_counts(data, lo, hi):  # type: ignore[no-untyped-def]
     total = 0.0
     for p in range(lo, hi):
@@ -244,7 +246,7 @@ def _sum_counts(data, lo, hi):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def step_collapsed_rows(  # type: ignore[no-untyped-def]
     data,
     indices,
@@ -309,7 +311,7 @@ def step_collapsed_rows(  # type: ignore[no-untyped-def]
         lo, hi = indptr[i], indptr[i + 1]
         row_weight = row_weights[i]
         length = _sum_counts(data, lo, hi)
-        if not length > 0.0:
+        if not length > _LEAST_LENGTH:
             continue
         total = alpha_total + length
         scale = np.float32(1.0 / total)
@@ -336,7 +338,7 @@ def step_collapsed_rows(  # type: ignore[no-untyped-def]
                         _add_squares(parts, ratio / rest, squares)
                     _scatter_word(parts, row_weight * x / rest, expected[word])
         known = length * _carry_on(pull, stride, shares[i])
-        if not known > 0.0:
+        if not known > _LEAST_LENGTH:
             continue
         _add_climbs(
             pull, squares, length, row_weight, concentration, polygammas, climbs

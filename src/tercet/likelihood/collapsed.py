@@ -30,6 +30,7 @@ from tercet.likelihood.concentration import (
 )
 from tercet.likelihood.documents import RowValues, give_weights, make_sparse
 from tercet.likelihood.smoothing import follow_shares, smooth_topics
+from tercet.likelihood.stepping import TopicSteps
 
 __all__ = ["CollapsedPass", "CollapsedState", "CollapsedSteps"]
 
@@ -155,43 +156,17 @@ class CollapsedPass:
         return left
 
 
-class CollapsedSteps:
-    """Makes collapsed steps, and keeps what one leaves for the next.
+class CollapsedSteps(TopicSteps):
+    """Makes collapsed steps.
 
-    Parameters
-    ----------
-    topics : ndarray of shape (d, k)
-        Topics to start from, as columns.
-    concentration : ndarray of shape (k,)
-        Dirichlet parameters to start from.
-    pseudo_tokens : float
-        Pseudo-tokens of a topic.
-
-    Attributes
-    ----------
-    topics : ndarray of shape (d, k)
-        Topics after the last step.
-    concentration : ndarray of shape (k,)
-        Dirichlet parameters after the last step.
-    shares : ndarray of shape (k,)
-        Expected share of the tokens that each topic emitted.
-    history : list of float
-        Log-probability of a token given the others of its document, before every
-        step.
-    mean_length : float
-        Tokens of a document.
+    The objective is the log-probability of a token given the others of its document.
     """
 
     def __init__(
         self, topics: FloatArray, concentration: FloatArray, pseudo_tokens: float
     ) -> None:
+        super().__init__(topics, concentration, pseudo_tokens)
         d, k = topics.shape
-        self.topics = topics
-        self.concentration = concentration
-        self.shares = concentration / concentration.sum()
-        self.history: list[float] = []
-        self.mean_length = 1.0
-        self._pseudo_tokens = pseudo_tokens
         self._own = np.zeros(k)
         self._known = RowValues()
         self._table = np.zeros((d, pad_width(k)), dtype=np.float32)
@@ -200,15 +175,7 @@ class CollapsedSteps:
         self._age = 0
 
     def make(self, source: Source, update: bool | str) -> None:
-        """Make a step.
-
-        Parameters
-        ----------
-        source : Source
-            Documents.
-        update : bool or "shares"
-            As in `tercet.likelihood.refine_topics`.
-        """
+        """Make a step; see `TopicSteps`."""
         made = len(self.history) + 1
         # The parameters move slowly; what they climb by costs a sixth of a pass.
         climbing = update is True and made >= SETTLED and made % 2 == 1
@@ -220,11 +187,11 @@ class CollapsedSteps:
         )
         self._known = state.shares
         value, tokens, spread, documents = state.totals
-        self.mean_length = max(float(tokens / max(documents, 1.0)), 1.0)
+        self.measure_length(float(tokens), float(documents))
         self.topics, mass, _ = smooth_topics(
-            state.expected, self._pseudo_tokens, self._table
+            state.expected, self.pseudo_tokens, self._table
         )
-        held = mass + self._pseudo_tokens
+        held = mass + self.pseudo_tokens
         self._own = EXCLUDED / np.where(held > 0.0, held, np.inf)
         if tokens > 0.0:
             self.shares = mass / mass.sum()

@@ -33,6 +33,7 @@ from tercet.likelihood.documents import (
     make_sparse,
 )
 from tercet.likelihood.smoothing import follow_shares, smooth_topics
+from tercet.likelihood.stepping import TopicSteps
 
 __all__ = [
     "VariationalPass",
@@ -140,69 +141,34 @@ class VariationalPass:
         return left
 
 
-class VariationalSteps:
-    """Makes plain variational steps, and keeps what one leaves for the next.
+class VariationalSteps(TopicSteps):
+    """Makes plain variational steps.
 
     A step raises the evidence lower bound plus the logarithm of the smoothing prior.
-
-    Parameters
-    ----------
-    topics : ndarray of shape (d, k)
-        Topics to start from, as columns.
-    concentration : ndarray of shape (k,)
-        Dirichlet parameters to start from.
-    pseudo_tokens : float
-        Pseudo-tokens of a topic.
-
-    Attributes
-    ----------
-    topics : ndarray of shape (d, k)
-        Topics after the last step.
-    concentration : ndarray of shape (k,)
-        Dirichlet parameters after the last step.
-    shares : ndarray of shape (k,)
-        Expected share of the tokens that each topic emitted.
-    history : list of float
-        Objective for each token before every step.
-    mean_length : float
-        Tokens of a document.
     """
 
     def __init__(
         self, topics: FloatArray, concentration: FloatArray, pseudo_tokens: float
     ) -> None:
-        self.topics = topics
-        self.concentration = concentration
-        self.shares = concentration / concentration.sum()
-        self.history: list[float] = []
-        self.mean_length = 1.0
-        self._pseudo_tokens = pseudo_tokens
+        super().__init__(topics, concentration, pseudo_tokens)
         self._known = RowValues()
 
     def make(self, source: Source, update: bool | str) -> None:
-        """Make a step.
-
-        Parameters
-        ----------
-        source : Source
-            Documents.
-        update : bool or "shares"
-            As in `tercet.likelihood.refine_topics`.
-        """
+        """Make a step; see `TopicSteps`."""
         topics, alpha = self.topics, self.concentration
         state = source.run(VariationalPass(topics, alpha, self._known))
         self._known = state.counts
         objective = _measure_bound(state, alpha)
         _, tokens, _, documents = state.totals
-        self.mean_length = max(float(tokens / max(documents, 1.0)), 1.0)
+        self.measure_length(float(tokens), float(documents))
         state.expected *= topics
         self.topics, mass, prior = smooth_topics(
-            state.expected, self._pseudo_tokens, topics
+            state.expected, self.pseudo_tokens, topics
         )
         total = float(mass.sum())
         if total > 0.0:
             self.shares = mass / total
-            if self._pseudo_tokens > 0.0:
+            if self.pseudo_tokens > 0.0:
                 objective += _sum_logs(topics, prior) / total
         self.history.append(objective)
         if not update or not state.totals[3] > 0.0:

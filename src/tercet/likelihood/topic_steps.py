@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +13,18 @@ from tercet.flow import FloatArray, Outcome, Source, Status
 from tercet.likelihood.collapsed import CollapsedSteps
 from tercet.likelihood.dirichlet import VariationalSteps
 from tercet.likelihood.documents import check_topics
+from tercet.likelihood.stepping import TopicSteps
 
 __all__ = ["STEPS", "TopicRefinement", "refine_topics"]
 
 Kind = Literal["collapsed", "variational"]
 
-STEPS: tuple[Kind, ...] = ("collapsed", "variational")
+_MAKERS: dict[Kind, type[TopicSteps]] = {
+    "collapsed": CollapsedSteps,
+    "variational": VariationalSteps,
+}
+
+STEPS: tuple[Kind, ...] = tuple(_MAKERS)
 """Kinds of likelihood steps for topics."""
 
 SMOOTHING: dict[Kind, float] = {"collapsed": 0.1, "variational": 0.05}
@@ -67,19 +73,6 @@ class TopicRefinement:
     outcome: Outcome
     history: FloatArray
     shares: FloatArray
-
-
-class _Steps(Protocol):
-    """What makes steps of one kind."""
-
-    topics: FloatArray
-    concentration: FloatArray
-    shares: FloatArray
-    history: list[float]
-    mean_length: float
-
-    def make(self, source: Source, update: bool | str) -> None:
-        """Make a step."""
 
 
 def refine_topics(
@@ -170,8 +163,7 @@ def refine_topics(
             "'shares'."
         )
     budget = _check_steps(steps, max_steps)
-    make = CollapsedSteps if kind == "collapsed" else VariationalSteps
-    way: _Steps = make(topics, alpha, smoothing * topics.shape[0])
+    way = _MAKERS[kind](topics, alpha, smoothing * topics.shape[0])
     enough = tolerance
     for _ in range(budget):
         way.make(source, update_concentration)
