@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from tercet.flow import IntArray
@@ -9,6 +11,7 @@ from tercet.flow import IntArray
 __all__ = ["pivot_order"]
 
 
+@lru_cache(maxsize=32)
 def pivot_order(size: int) -> IntArray:
     """Round-robin order of the pairs of `size` indices.
 
@@ -23,7 +26,7 @@ def pivot_order(size: int) -> IntArray:
     Returns
     -------
     ndarray of shape (k (k - 1) / 2, 2)
-        Pairs p < q, round by round.
+        Pairs p < q, round by round; the same array every time.
 
     Examples
     --------

@@ -29,10 +29,11 @@ _LEAST, _MOST, _N_TRIALS = 0.01, 100.0, 9
 # Fewer topics do not determine it; what is taken then.
 _FEWEST, _UNTOLD = 3, 1.0
 # Relative accuracy of a crossing, far below its sampling error.
-_ACCURACY = 1e-3
-# Where the sums leave more than this part of the small tensor unexplained at all of
-# these trial values, there is no alpha0 to be found, only a start for other methods.
-_SCOUTS, _HOPELESS = (0.1, 1.0, 10.0), 0.3
+_ACCURACY = 3e-3
+# Where the sums leave more than this part of the small tensor unexplained at all trial
+# values, there is no alpha0 to be found, only a start for other methods. Many topics
+# make a trial costly enough to ask a few values first.
+_HOPELESS, _SCOUTS, _MANY = 0.3, (0.1, 1.0, 10.0), 24
 # Sweeps of a trial. The first starts from nothing, the others from their
 # neighbour, and from noise no number of sweeps would tell more.
 _FIRST_SWEEPS, _SWEEPS = 20, 6
@@ -150,9 +151,10 @@ def find_concentration(factorial: Equations, n_components: int) -> Concentration
     if n_components < _FEWEST:
         return _leave_open(n_components)
     compressed = _compress(factorial)
-    scouted = _scout(_Trial(compressed, n_components))
-    if scouted is not None:
-        return scouted
+    if n_components >= _MANY:
+        scouted = _scout(_Trial(compressed, n_components))
+        if scouted is not None:
+            return scouted
     trial = _Trial(compressed, n_components)
     grid = np.geomspace(_LEAST, _MOST, _N_TRIALS)
     found = [values for total in grid if (values := trial.measure(total)) is not None]
@@ -165,9 +167,11 @@ def find_concentration(factorial: Equations, n_components: int) -> Concentration
             n_components - 1,
         )
     trials, sums, residuals = np.array(found).T
+    if residuals.min() > _HOPELESS:
+        return _conclude(np.zeros(0), trials, sums, residuals, trial.count)
     excess = np.log(sums / trials)
     crossings = [
-        trial.cross(trials[i], trials[i + 1])
+        trial.cross(trials[i : i + 2], excess[i : i + 2])
         for i in np.flatnonzero(np.sign(excess[:-1]) * np.sign(excess[1:]) < 0)
     ]
     return _conclude(np.array(crossings), trials, sums, residuals, trial.count)
@@ -288,31 +292,27 @@ class _Trial:
             return None
         return total, summed, factors.residual
 
-    def cross(self, low: float, high: float) -> float:
-        """Return the crossing between two trial values."""
-        known: dict[float, float] = {}
+    def cross(self, ends: FloatArray, excess: FloatArray) -> float:
+        """Return the crossing between two trial values with excesses of unlike signs."""
+        low, high = (float(np.log(end)) for end in ends)
+        # Measured anew from another rotation, the ends could change their signs.
+        known = {low: float(excess[0]), high: float(excess[1])}
 
-        def excess(log_total: float) -> float:
-            # Another start of the rotation may move a value a little, which must
-            # not change the signs at the ends.
+        def measure_excess(log_total: float) -> float:
             if log_total not in known:
                 values = self.measure(float(np.exp(log_total)))
                 found = 0.0 if values is None else float(np.log(values[1] / values[0]))
                 known[log_total] = found
             return known[log_total]
 
-        ends = float(np.log(low)), float(np.log(high))
-        left, right = excess(ends[0]), excess(ends[1])
-        if not left * right < 0.0:
-            return low if abs(left) < abs(right) else high
-        root = brentq(excess, *ends, xtol=_ACCURACY, full_output=False)
+        root = brentq(measure_excess, low, high, xtol=_ACCURACY, full_output=False)
         return float(np.exp(root))
 
     def _start(self, coordinates: FloatArray) -> FloatArray:
         """Return the rotation nearest to the last solution."""
         if self._columns is None:
             return np.eye(self.n_components)
-        left, _, right = linalg.svd(coordinates.T @ self._columns)
+        left, _, right = np.linalg.svd(coordinates.T @ self._columns)
         return np.asarray(left @ right)
 
 

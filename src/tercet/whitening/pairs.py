@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 from tercet.flow import Equations, FloatArray, Whitening
 from tercet.whitening.verdicts import NOISE, check_rank, judge_spectrum
@@ -86,7 +85,7 @@ def _gram(columns: FloatArray) -> FloatArray:
 
 def _descending(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return eigenvalues in falling order with their vectors."""
-    values, vectors = linalg.eigh(matrix, check_finite=False)
+    values, vectors = np.linalg.eigh(matrix)
     return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
 
 
