@@ -10,7 +10,12 @@ from tercet.datasets import make_lda
 from tercet.intake import open_source
 from tercet.kernels.collapsed import blend_topics, measure_climb, pad_width
 from tercet.likelihood import refine_topics
-from tercet.likelihood.collapsed import EXCLUDED, CollapsedPass
+from tercet.likelihood.collapsed import (
+    EXCLUDED,
+    FIRST_ROUNDS,
+    ROUNDS,
+    CollapsedPass,
+)
 from tercet.likelihood.documents import RowValues
 
 
@@ -49,19 +54,22 @@ def climb(shares, row, alpha):
     return values
 
 
-def test_the_pass_is_that_of_the_formulas(rng):
+@pytest.mark.parametrize("begins", [True, False])
+def test_the_pass_is_that_of_the_formulas(rng, begins):
     topics = rng.dirichlet(np.full(6, 0.7), size=3).T
     alpha, own = np.array([0.3, 1.0, 0.1]), np.array([0.01, 0.02, 0.005])
     rows = rng.poisson(1.5, size=(5, 6)) + np.eye(5, 6, dtype=int)
     weights = rng.uniform(0.5, 2.0, size=5)
-    begun = rng.dirichlet(np.ones(3), size=5)
+    # Unknown documents begin with equal shares, take more rounds and go no further.
+    begun = np.full((5, 3), 1 / 3) if begins else rng.dirichlet(np.ones(3), size=5)
+    rounds = FIRST_ROUNDS if begins else ROUNDS
     source = open_source(rows, sample_weight=weights)
-    known = RowValues({0: begun.astype(np.float32)})
+    known = RowValues() if begins else RowValues({0: begun.astype(np.float32)})
     state = source.run(CollapsedPass(pad(topics), alpha, own, known))
     expected, climbs, totals = np.zeros((6, 3)), np.zeros(3), np.zeros(4)
     for i, row in enumerate(rows):
         counts = row.sum() * begun[i]
-        for _ in range(2):
+        for _ in range(rounds):
             shares, sums = look_at(row, topics, own, alpha, counts)
             counts = row @ shares
         expected += weights[i] * row[:, None] * shares
@@ -69,9 +77,10 @@ def test_the_pass_is_that_of_the_formulas(rng):
         logs = row[row > 0] @ np.log(sums[row > 0])
         spread = digamma(alpha.sum() + row.sum()) - digamma(alpha.sum())
         totals += weights[i] * np.array([logs, row.sum(), spread, 1.0])
-        # The shares went on as far again, but not below a fifth.
+        # The shares go on as far again, but not below a fifth.
         reached = counts / row.sum()
-        further = np.maximum(2 * reached - begun[i], 0.2 * reached)
+        stride = 0.0 if begins else 1.0
+        further = np.maximum(reached + stride * (reached - begun[i]), 0.2 * reached)
         np.testing.assert_allclose(
             state.shares.join()[i], further / further.sum(), rtol=1e-4
         )

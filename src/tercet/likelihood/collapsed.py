@@ -35,7 +35,7 @@ from tercet.likelihood.stepping import TopicSteps
 __all__ = ["CollapsedPass", "CollapsedState", "CollapsedSteps"]
 
 FIRST_ROUNDS = 5
-ROUNDS = 2
+ROUNDS = 1
 SETTLED = 3
 EXCLUDED = 0.75
 """How much of a document's trace in the topics its tokens leave out."""

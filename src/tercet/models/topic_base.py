@@ -36,7 +36,7 @@ __all__ = ["TopicModel"]
 
 # Documents below three tokens are worth a warning from this share on.
 _MANY_SHORT = 0.01
-_SWEEPS_BEFORE_STEPS = 30
+_SWEEPS_BEFORE_STEPS = 12
 
 
 class TopicModel(
