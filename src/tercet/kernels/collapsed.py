@@ -56,7 +56,7 @@ def pad_width(k: int) -> int:
     Returns
     -------
     int
-        Multiple of eight, of sixteen for nine to sixteen topics.
+        The next multiple of eight.
 
     Examples
     --------

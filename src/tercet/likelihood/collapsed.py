@@ -8,9 +8,8 @@ documents by heart, and what lets few topics go on learning where plain variatio
 steps come to rest.
 
 The steps go on in the direction in which topics moved last (Nesterov's momentum,
-started anew when the objective falls), and so do the shares of the documents, which
-halves their number. The objective is
-the log-probability of a token given the others of its document. Dirichlet
+started anew when the objective falls), and so do the shares of the documents. The
+objective is the log-probability of a token given the others of its document. Dirichlet
 parameters follow by Minka's fixed point (2000, equation 55), for expected counts.
 """
 
