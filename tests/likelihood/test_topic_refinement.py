@@ -91,7 +91,7 @@ def test_steps_bring_topics_nearer_to_the_truth(sample, rng, kind):
     before, after = (measure_l1_error(truth, t.T) for t in (start, found.centers))
     assert after < 0.5 * before
     assert found.outcome.status is Status.CONVERGED
-    assert found.outcome.residual <= 1e-3
+    assert found.outcome.residual <= (1e-3 if kind == "collapsed" else 2e-3)
     np.testing.assert_allclose(found.centers.sum(axis=0), 1.0)
     assert found.shares.sum() == pytest.approx(1.0)
 

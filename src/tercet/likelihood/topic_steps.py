@@ -30,7 +30,7 @@ STEPS: tuple[Kind, ...] = tuple(_MAKERS)
 SMOOTHING: dict[Kind, float] = {"collapsed": 0.1, "variational": 0.05}
 """Pseudo-tokens for each word and topic."""
 
-TOLERANCE = 1e-3
+TOLERANCES: dict[Kind, float] = {"collapsed": 1e-3, "variational": 2e-3}
 """Nats for each token that are not worth a step."""
 
 # Nats for each document that are not worth a step, over the tolerance for a token.
@@ -82,7 +82,7 @@ def refine_topics(
     *,
     kind: Kind = "collapsed",
     steps: int | None = None,
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
     max_steps: int = 60,
     update_concentration: bool | Literal["shares"] = True,
     smoothing: float | None = None,
@@ -107,9 +107,10 @@ def refine_topics(
         smoothing prior every time.
     steps : int or None, default=None
         Steps to make; None leaves the end to the rule.
-    tolerance : float, default=0.001
+    tolerance : float or None, default=None
         Nats for each token that are not worth a step; documents of more than 150
-        tokens are worth more steps.
+        tokens are worth more steps. None is 0.001 for collapsed steps, 0.002 for
+        variational ones, which take less of a step in.
     max_steps : int, default=60
         Most steps when `steps` is None.
     update_concentration : bool or "shares", default=True
@@ -153,8 +154,8 @@ def refine_topics(
         raise ParameterError(
             f"kind={kind!r} is not known; choose one of {', '.join(map(repr, STEPS))}."
         )
-    if smoothing is None:
-        smoothing = SMOOTHING[kind]
+    smoothing = SMOOTHING[kind] if smoothing is None else smoothing
+    tolerance = TOLERANCES[kind] if tolerance is None else tolerance
     if not (np.isfinite(smoothing) and smoothing >= 0.0):
         raise ParameterError(f"smoothing={smoothing!r} must be a number from 0 on.")
     if update_concentration not in (True, False, "shares"):

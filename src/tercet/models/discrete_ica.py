@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,8 +37,9 @@ class DiscreteICA(MixedTopicModel):
         Likelihood steps after the moments: 0 for moments alone, "auto" until
         they have all but settled; rows that can be read once only (iterators)
         get none.
-    steps : {"collapsed", "variational"}, default="collapsed"
-        Their kind; see `tercet.likelihood.refine_topics`.
+    steps : {"auto", "collapsed", "variational"}, default="auto"
+        Their kind; see `tercet.likelihood.refine_topics`. "auto" is variational
+        where the moments show that the model holds, else collapsed.
     negative : {"simplex", "truncate"}, default="simplex"
         What is done to negative entries of topics: nearest distribution, or zero.
     unbiased : bool, default=True
@@ -99,7 +100,7 @@ class DiscreteICA(MixedTopicModel):
         *,
         decomposition: str = "joint",
         refine: int | str = "auto",
-        steps: Kind = "collapsed",
+        steps: Literal["auto"] | Kind = "auto",
         negative: str = "simplex",
         unbiased: bool = True,
         components_init: ArrayLike | None = None,

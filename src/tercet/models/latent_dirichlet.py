@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -39,8 +39,9 @@ class LatentDirichletAllocation(MixedTopicModel):
         Likelihood steps after the moments: 0 for moments alone, "auto" until
         they have all but settled; rows that can be read once only (iterators)
         get none.
-    steps : {"collapsed", "variational"}, default="collapsed"
-        Their kind; see `tercet.likelihood.refine_topics`.
+    steps : {"auto", "collapsed", "variational"}, default="auto"
+        Their kind; see `tercet.likelihood.refine_topics`. "auto" is variational
+        where the moments show that the model holds, else collapsed.
     negative : {"simplex", "truncate"}, default="simplex"
         What is done to negative entries of topics: nearest distribution, or zero.
     components_init : array of shape (k, d) or None, default=None
@@ -92,7 +93,7 @@ class LatentDirichletAllocation(MixedTopicModel):
         decomposition: str = "joint",
         weighting: str = "length",
         refine: int | str = "auto",
-        steps: Kind = "collapsed",
+        steps: Literal["auto"] | Kind = "auto",
         negative: str = "simplex",
         components_init: ArrayLike | None = None,
         warm_start: bool = False,

@@ -247,8 +247,13 @@ class TopicModel(
         self.mean_length_ = float(tally.first[0].sum() / tally.total_weight)
         self.feature_shares_ = tally.first[0] / tally.first[0].sum()
         self._adopt(start)
-        by_tokens = self._family().plan.by_tokens
-        self.diagnostics_ = {"short_documents": tally.short} if by_tokens else {}
+        # What the moments said of the model decides how a fitted one goes on.
+        known = getattr(self, "diagnostics_", {}) if self.warm_start else {}
+        self.diagnostics_ = {
+            name: known[name] for name in ("residual",) if name in known
+        }
+        if self._family().plan.by_tokens:
+            self.diagnostics_["short_documents"] = tally.short
 
     def _positive_centers(self) -> FloatArray:
         """Return the topics as columns, with some of the words that they lack."""
