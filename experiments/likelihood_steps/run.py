@@ -67,12 +67,10 @@ class Start:
 
 def find_start(corpus: Corpus, k: int) -> Start:
     """Return topics from moments, with what they lack, and Dirichlet parameters."""
-    model = tercet.LatentDirichletAllocation(k, refine=1).fit(corpus.train)
     plain = tercet.LatentDirichletAllocation(k, refine=0).fit(corpus.train)
     lacking = plain.diagnostics_["lacking_mass"]
     mixed = (1 - lacking / 2) * plain.components_ + lacking / 2 * plain.feature_shares_
-    held = model.diagnostics_["residual"] <= 0.1
-    if held:
+    if plain.diagnostics_["residual"] <= 0.1:
         return Start(mixed.T, plain.concentration_, "shares")
     return Start(mixed.T, np.full(k, 0.1), True)
 

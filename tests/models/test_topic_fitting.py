@@ -300,6 +300,38 @@ class TestConcentration:
         assert measure_error(model.components_, topics) < 0.05
 
 
+class TestKindsOfSteps:
+    def test_auto_is_variational_where_the_model_holds(
+        self, rng: np.random.Generator
+    ) -> None:
+        X, _ = draw("latent-dirichlet", rng, 4000)
+        chosen = tercet.LatentDirichletAllocation(K).fit(X)
+        assert chosen.diagnostics_["residual"] <= 0.1
+        assert chosen.diagnostics_["refinement"]["steps"] == "variational"
+        told = tercet.LatentDirichletAllocation(K, steps="variational").fit(X)
+        assert chosen.components_.tobytes() == told.components_.tobytes()
+        other = tercet.LatentDirichletAllocation(K, steps="collapsed").fit(X)
+        assert other.diagnostics_["refinement"]["steps"] == "collapsed"
+        assert chosen.components_.tobytes() != other.components_.tobytes()
+        # The concentration that the sums told is kept.
+        by_sums = chosen.diagnostics_["alpha0_by_sums"]
+        assert chosen.concentration_.sum() == pytest.approx(by_sums)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_auto_is_collapsed_where_it_does_not(self) -> None:
+        # Words in bursts, without any topics.
+        X = np.random.default_rng(0).negative_binomial(0.1, 0.05, size=(300, 40))
+        model = tercet.LatentDirichletAllocation(12).fit(X[X.sum(axis=1) > 3])
+        assert model.diagnostics_["residual"] > 0.15
+        assert model.diagnostics_["refinement"]["steps"] == "collapsed"
+
+    def test_an_unknown_kind_is_refused(self, rng: np.random.Generator) -> None:
+        X, _ = draw("gamma-poisson", rng, 100)
+        for model in (tercet.LatentDirichletAllocation, tercet.DiscreteICA):
+            with pytest.raises(ParameterError, match="steps='gibbs' is not known"):
+                model(K, steps="gibbs").fit(X)
+
+
 class TestStarts:
     def test_own_topics_are_where_the_steps_start(
         self, kind: str, rng: np.random.Generator

@@ -122,8 +122,6 @@ class CollapsedPass:
         else:
             shares = np.asarray(known, dtype=np.float32)
         alpha = self.concentration
-        orders = np.arange(3)[:, None]
-        terms = polygamma(orders, alpha + (orders > 0)) / (1 + (orders == 2))
         step_collapsed_rows(
             rows.data,
             rows.indices,
@@ -133,7 +131,7 @@ class CollapsedPass:
             self.own,
             EXCLUDED,
             alpha,
-            terms if self.climbing else np.zeros((3, 0)),
+            _list_polygammas(alpha) if self.climbing else np.zeros((3, 0)),
             FIRST_ROUNDS if known is None else ROUNDS,
             0.0 if known is None else _STRIDE,
             shares,
@@ -153,6 +151,12 @@ class CollapsedPass:
         left.totals += right.totals
         left.shares.absorb(right.shares)
         return left
+
+
+def _list_polygammas(alpha: FloatArray) -> FloatArray:
+    """Return `psi(alpha)`, `psi'(alpha + 1)` and `psi''(alpha + 1) / 2` as rows."""
+    orders = np.arange(3)[:, None]
+    return np.asarray(polygamma(orders, alpha + (orders > 0)) / (1 + (orders == 2)))
 
 
 class CollapsedSteps(TopicSteps):
